@@ -212,12 +212,12 @@ class Gemini:
 
 
 def with_bytes(body):
-    """The same parameters as their client takes them: images as bytes."""
+    """The same parameters as their client takes them: images and documents as bytes."""
     body = json.loads(json.dumps(body))
     for message in body["messages"]:
         for block in message["content"]:
-            if "image" in block:
-                source = block["image"]["source"]
+            for kind in {"image", "document"} & block.keys():
+                source = block[kind]["source"]
                 source["bytes"] = base64.b64decode(source["bytes"], validate=True)
     return body
 
@@ -314,7 +314,7 @@ def main(folder, program, recordings):
             counts[0] += 1
             counts[2] += "tools" in body or "toolConfig" in body
             counts[3] += any(word in record["body"] for word in ("json_schema", "responseJsonSchema", "toolChoice"))
-            counts[4] += "iVBORw==" in record["body"]
+            counts[4] += all(data in record["body"] for data in ("iVBORw==", "JVBERi0x"))
             reply = record["reply"]
             # A reason to stop that no provider has is for our reader alone.
             if reply and record["streamed"] and reply["stop"] != "other":
@@ -329,7 +329,7 @@ def main(folder, program, recordings):
             faults.setdefault(fault, record["body"][:600])
     for name, (requests, replies, tools, schemas, images) in seen.items():
         print(
-            f"{name}: {requests} requests ({tools} with tools, {schemas} with a schema, {images} with images), "
+            f"{name}: {requests} requests ({tools} with tools, {schemas} with a schema, {images} with images and PDF pages), "
             f"{replies} replies"
         )
         if requests < REQUESTS_MIN or replies < REPLIES_MIN or not tools or not schemas or not images:

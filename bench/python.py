@@ -5,7 +5,7 @@ and the memory of many questions. Needs the package (`cargo xtask wheel`) and th
     cargo build -p spelunk-testkit --example model_server
     MODEL_SERVER=target/debug/examples/model_server python bench/python.py [ASKS]
 
-With ASKS (such as 10000), as many questions are asked in a loop, and the growth of memory is printed.
+With ASKS (such as 10000), as many questions are asked in a loop; memory, open files and threads are printed ten times.
 """
 
 import json
@@ -61,6 +61,11 @@ def rss():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def held():
+    """The open files and threads of this process."""
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+
 def main():
     bare = imported("pass")
     print(f"import spelunk: {(imported('import spelunk') - bare) * 1e3:.1f} ms (goal: 50)")
@@ -94,11 +99,11 @@ def main():
         print(f"a session with one cell: {seconds(session, 30) * 1e3:.1f} ms")
         if len(sys.argv) > 1:
             n_asks = int(sys.argv[1])
-            before = rss()
             for n in range(1, n_asks + 1):
                 ask()
-                if n % max(n_asks // 5, 1) == 0:
-                    print(f"{n} questions: {(rss() - before) / 1e6:+.1f} MB, {(rss() - before) / n / 1e3:+.2f} kB each")
+                if n % max(n_asks // 10, 1) == 0:
+                    files, threads = held()
+                    print(f"after {n} questions: {rss() / 1e6:.1f} MB, {files} files, {threads} threads", flush=True)
     server.stdin.close()
     server.wait(10)
 

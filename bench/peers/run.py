@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Spelunk beside other engines for recursive language models, on one scripted model server, interleaved.
 
-    bench/peers/run.py target/release/spelunk [--rounds 5] [--venv DIR]
+    bench/peers/run.py target/release/spelunk --wheel target/wheels/spelunk-*.whl [--rounds 5] [--venv DIR]
 
-Installs the newest `rlms`, `minrlm` and `dspy` (with `deno`, which runs its code) from the package index into a virtual
-environment, asks every engine the same questions about the same text, and prints a table in Markdown with versions and date. The
-server answers at once, or after 20 ms in the batch, so the figures are what the engines add. Every run is a new process, as a user
-starts it; `start` is the time until its first request arrives, the rest is the time from there until the process has its answer.
+Installs the newest `rlms`, `minrlm` and `dspy` and the wheel (`cargo xtask wheel`) into a virtual environment, asks every engine the
+same questions about the same text, and prints a table in Markdown with versions and date. The server answers at once, or after
+20 ms in the batch, so the figures are what the engines add. Every run is a new process, as a user starts it; `start` is the time
+until its first request arrives, the rest is the time from there until the process has its answer. The last row is the time of one
+call of a function that the engine was given, by the clock of that function: its result is the time, and code calls it 100 times.
+The program has it from an MCP server on standard input and output, with the package `mcp`; the others in their own process.
+
+dspy runs code in Deno (the package `deno`) with Pyodide (from npm). Its script imports both from the network when it first
+runs. Here it gets Pyodide from a folder that npm filled, and the reader of lines from below: nothing is fetched while it is timed.
 """
 import argparse
 import datetime
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -21,48 +27,108 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-PACKAGES = ["rlms", "minrlm", "dspy", "deno"]
+PACKAGES = ["rlms", "minrlm", "dspy", "deno", "mcp"]
 N_CALLS = 200
 BATCH_WAIT_S = 0.02
 # What each engine writes instead of `ask`, `ask_all` and `finish`.
 DIALECTS = {
     "spelunk": ("repl", "llm_query({})", "llm_query_batched({})", "FINAL({})"),
+    "spelunk in Python": ("repl", "llm_query({})", "llm_query_batched({})", "FINAL({})"),
     "rlms": ("repl", "llm_query({})", "llm_query_batched({})", "answer['content'] = str({}); answer['ready'] = True"),
     "minrlm": ("python", "sub_llm({})", "sub_llm_batch([(one, '') for one in {}])", "FINAL(str({}))"),
     "dspy": ("dspy", "llm_query({})", "llm_query_batched({})", "SUBMIT(str({}))"),
+    "dspy with spelunk.dspy.Interpreter": ("dspy", "llm_query({})", "llm_query_batched({})", "SUBMIT(str({}))"),
 }
+TOOL = "one call of a custom function"
 SCENARIOS = {
     "one turn": "said = [1] * 200",
     "200 sub-calls, one after the other": "said = [%(one)s for n in range(%(n)d)]",
     "200 sub-calls in a batch, 20 ms each": "said = %(all)s",
+    TOOL: "said = [%(tool)s for n in range(100)]",
 }
-# One engine in a process of its own: the engine, its base URL, the text.
+# One engine in a process of its own: the engine, its base URL, the text, how Deno is started, whether there is a function.
 PEER = '''
-import sys
-engine, url, path = sys.argv[1:]
+import json, sys, time
+engine, url, path, deno, has_tool = sys.argv[1:]
 text, question = open(path).read(), "Work through the parts."
+def tool_now(n: int) -> float:
+    """The time in ms."""
+    return time.perf_counter() * 1000
+tools = [tool_now] if has_tool else []
 if engine == "rlms":
     from rlm import RLM
-    rlm = RLM(backend="openai", backend_kwargs={"model_name": engine, "base_url": url, "api_key": "k"}, environment="local", verbose=False)
+    rlm = RLM(backend="openai", backend_kwargs={"model_name": engine, "base_url": url, "api_key": "k"}, environment="local", verbose=False,
+              custom_tools={one.__name__: one for one in tools})
     print("answer:", rlm.completion(text, root_prompt=question).response)
 elif engine == "minrlm":
     from minrlm import RLMBase
     print("answer:", RLMBase(model=engine, base_url=url, api_key="k", max_sub_llm_calls=10000).completion(question, text).response)
+elif engine == "spelunk in Python":
+    import spelunk
+    tools = [spelunk.tool(effect="read")(one) for one in tools]
+    settings = {"limits.calls_parallel_max": 100}
+    rlm = spelunk.Spelunk("openai/scripted", base_url=url, workspace="w", settings=settings, tools=tools)
+    print("answer:", rlm.ask(question, path, strategy="repl"))
 else:
     import dspy
-    dspy.configure(lm=dspy.LM("openai/" + engine, api_base=url, api_key="k", cache=False))
-    print("answer:", dspy.RLM("context, query -> output", max_llm_calls=10000)(context=text, query=question).output)
+    factory = lambda: dspy.PythonInterpreter(deno_command=json.loads(deno))
+    if engine != "dspy":
+        from spelunk.dspy import Interpreter as factory
+    dspy.configure(lm=dspy.LM("openai/scripted", api_base=url, api_key="k", cache=False), interpreter_factory=factory)
+    print("answer:", dspy.RLM("context, query -> output", max_llm_calls=10000, tools=tools)(context=text, query=question).output)
 '''
+# The function for the program.
+MCP_SERVER = '''
+import time
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
+server = MCPServer("bench")
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def now(n: int) -> float:
+    """The time in ms."""
+    return time.perf_counter() * 1000
+server.run("stdio")
+'''
+# In place of the one that dspy's script imports.
+READ_LINES = '''
+export async function* readLines(reader) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of reader.readable) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\\n");
+    rest = lines.pop();
+    yield* lines;
+  }
+}
+'''
+
+
+def deno_of(python, folder):
+    """The command that runs dspy's script without the network."""
+    find = "import deno, dspy.primitives; print(deno.find_deno_bin(), dspy.primitives.__path__[0])"
+    deno, primitives = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.split()
+    script = Path(primitives, "runner.js").read_text()
+    pyodide = re.search(r'"npm:(pyodide@[0-9.]+)/pyodide.js"', script)[1]
+    reader = re.search(r'"(https://[^"]+)"', script)[1]
+    subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, pyodide], check=True)
+    runner, lines, names = (Path(folder, name) for name in ("runner.js", "lines.js", "names.json"))
+    runner.write_text(script)
+    lines.write_text(READ_LINES)
+    names.write_text(json.dumps({"imports": {reader: lines.as_uri()}}))
+    flags = ["--no-config", "--no-lock", "--node-modules-dir=manual", "--import-map", str(names), "--allow-read=%s" % folder]
+    return json.dumps([deno, "run", *flags, str(runner), ""])
 
 
 def code_of(engine, scenario, n_root):
     """The reply to a root request: the work first, then the answer."""
     fence, one, many, final = DIALECTS[engine]
     prompts = "['part ' + str(n) for n in range(%d)]" % N_CALLS
-    code = SCENARIOS[scenario] % {"one": one.format("'part ' + str(n)"), "all": many.format(prompts), "n": N_CALLS}
+    tool = "mcp_now(n=n)['result']" if engine == "spelunk" else "tool_now(n=n)"
+    code = SCENARIOS[scenario] % {"one": one.format("'part ' + str(n)"), "all": many.format(prompts), "tool": tool, "n": N_CALLS}
     # Some engines take no answer before the text was looked at.
     looks = "len(search(input_0, 'line 7 '))" if engine == "minrlm" else "context[:4]"
-    code = final.format("len(said)") if n_root > 0 else code + "\nprint(len(said), %s)" % looks
+    result = "(said[-1] - said[0]) / (len(said) - 1)" if scenario == TOOL else "len(said)"
+    code = final.format(result) if n_root > 0 else code + "\nprint(len(said), %s)" % looks
     if fence == "dspy":
         return "[[ ## reasoning ## ]]\nNext.\n\n[[ ## code ## ]]\n```python\n%s\n```\n\n[[ ## completed ## ]]" % code
     return "```%s\n%s\n```" % (fence, code)
@@ -124,31 +190,40 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def run_once(server, program, python, engine, scenario, text):
-    """Seconds until the first request and from there to the answer; None with a reason if it did not work."""
+def run_once(server, program, python, deno, engine, scenario, text):
+    """Milliseconds until the first request and from there to the answer, or of one call of the function; None with a reason if it
+    did not work."""
+    if engine == "minrlm" and scenario == TOOL:
+        return None, "it takes no functions"
     run, url = server.begin(engine, scenario)
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, HOME=folder, OPENAI_API_KEY="k", PATH=str(Path(python).parent) + os.pathsep + os.environ["PATH"])
         if engine == "spelunk":
             settings = ["model.provider=openai", "model.name=scripted", "model.base_url=" + url, "limits.calls_parallel_max=100"]
             flags = [part for one in settings for part in ("--set", one)]
-            command = [program, *flags, "--workspace", str(Path(folder, "w")), "ask", "--strategy", "repl",
+            tool = Path(folder, "tool.py")
+            tool.write_text(MCP_SERVER)
+            tools = ["--mcp", "%s %s" % (python, tool)] if scenario == TOOL else []
+            command = [program, *flags, "--workspace", str(Path(folder, "w")), "ask", "--strategy", "repl", *tools,
                        "Work through the parts.", text]
         else:
-            command = [python, "-c", PEER, engine, url, text]
+            command = [python, "-c", PEER, engine, url, text, deno, "tool" if scenario == TOOL else ""]
         began = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
         ended = time.perf_counter()
-    wanted = 0 if scenario == "one turn" else N_CALLS
-    if done.returncode or "200" not in done.stdout or run["n_sub"] < wanted:
+    wanted = N_CALLS if "sub-calls" in scenario else 0
+    told = re.search(r"\d+\.\d+" if scenario == TOOL else "200", done.stdout)
+    if done.returncode or not told or run["n_sub"] < wanted:
         said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no answer"]
         return None, "%s (%d root, %d sub-calls)" % (said[0][:150], run["n_root"], run["n_sub"])
-    return (run["first_at"] - began, ended - run["first_at"]), ""
+    took = float(told[0]) if scenario == TOOL else 1000 * (ended - run["first_at"])
+    return (1000 * (run["first_at"] - began), took), ""
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("program")
+    args.add_argument("--wheel", required=True)
     args.add_argument("--rounds", type=int, default=5)
     args.add_argument("--venv", default=None, help="a virtual environment to use again")
     args = args.parse_args()
@@ -158,9 +233,10 @@ def main():
         if not Path(python).exists():
             subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--upgrade", *PACKAGES], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", args.wheel], check=True)
+        deno = deno_of(python, str(Path(folder, "deno")))
         listed = json.loads(subprocess.run([python, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=True).stdout)
         versions = {one["name"]: one["version"] for one in listed}
-        versions["spelunk"] = subprocess.run([args.program, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
         text = Path(folder, "text.txt")
         text.write_text("".join("line %d of the text\n" % n for n in range(2000)))
         server = Server()
@@ -171,15 +247,16 @@ def main():
                 for engine in DIALECTS:
                     if (engine, scenario) in failed:
                         continue
-                    times, why = run_once(server, str(Path(args.program).absolute()), python, engine, scenario, str(text))
+                    times, why = run_once(server, str(Path(args.program).absolute()), python, deno, engine, scenario, str(text))
                     if times is None:
                         failed[engine, scenario] = why
                     else:
                         took.setdefault((engine, scenario), []).append(times)
         print("Measured on %s, median of %d rounds, in ms.\n" % (datetime.date.today(), args.rounds))
-        print("| | " + " | ".join("%s %s" % (engine, versions.get(engine, "?")) for engine in DIALECTS) + " |")
+        heads = {name: "%s %s" % (name, versions[name]) for name in ("spelunk", "rlms", "minrlm", "dspy")}
+        print("| | " + " | ".join(engine.replace(engine.split()[0], heads[engine.split()[0]], 1) for engine in DIALECTS) + " |")
         print("|---" * (len(DIALECTS) + 1) + "|")
-        middle = lambda found, idx: "%.0f" % (1000 * statistics.median(one[idx] for one in found)) if found else "–"
+        middle = lambda found, idx: "{:,.{}f}".format(value := statistics.median(one[idx] for one in found), 2 * (value < 10)) if found else "–"
         print("| process start to first request | " + " | ".join(middle(took.get((engine, "one turn")), 0) for engine in DIALECTS) + " |")
         for scenario in SCENARIOS:
             print("| %s | " % scenario + " | ".join(middle(took.get((engine, scenario)), 1) for engine in DIALECTS) + " |")

@@ -2,21 +2,30 @@
 
 use std::io::{Cursor, Write as _};
 
-use spelunk_context::{ExtractError, ExtractKind, ImageHeader, extract};
+use spelunk_context::{ExtractError, ExtractKind, ImageHeader, PageRange, extract, pdf_pages};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::check_message;
-use crate::choice::body_of;
+use crate::choice::{body_of, number_of};
 
 /// More text per byte would be a bomb.
 const BYTES_PER_BYTE_MAX: usize = 200;
 /// Less text than this is not a bomb.
 const TEXT_BYTES_MIN: usize = 1 << 20;
 
-/// PDF.
+/// PDF: its text, and pages that can be read like the file itself.
 pub fn pdf(data: &[u8]) {
-    check(ExtractKind::Pdf, body_of(data));
+    let body = body_of(data);
+    check(ExtractKind::Pdf, body);
+    let first = u32::try_from(number_of(data) % 4).expect("a small number");
+    let range = PageRange { first, last: first + 1 };
+    let (Ok(all), Ok(cut)) = (pdf_pages(body, None), pdf_pages(body, Some(range))) else { return };
+    assert!(cut.n_pages <= all.n_pages.min(2), "{cut:?}");
+    if !cut.bytes.is_empty() {
+        let again = pdf_pages(&cut.bytes, None).expect("pages are a PDF");
+        assert_eq!((again.n_of_file, again.width, again.height), (cut.n_pages, cut.width, cut.height));
+    }
 }
 
 /// DOCX: the bytes as they are, and as the text of a document with valid checksums.

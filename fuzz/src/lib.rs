@@ -21,6 +21,7 @@ mod plans;
 mod requests;
 mod settings;
 mod splitters;
+mod sqlite;
 mod streams;
 
 pub use archives::archive;
@@ -35,13 +36,14 @@ pub use plans::{plans, structures};
 pub use requests::{form, head, message};
 pub use settings::settings;
 pub use splitters::splitters;
-pub use streams::{frames, sse};
+pub use sqlite::sqlite;
+pub use streams::{frames, remote, sse};
 
 /// A function that panics if an invariant is violated.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("splitters", splitters),
     ("detectors", detectors),
     ("plans", plans),
@@ -57,9 +59,11 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("docx", docx),
     ("html", html),
     ("image", image),
+    ("sqlite", sqlite),
     ("archive", archive),
     ("sse", sse),
     ("frames", frames),
+    ("remote", remote),
     ("catalogue", catalogue),
 ];
 

@@ -1,7 +1,9 @@
-//! Provider streams: any split of the bytes gives the same events and the same end.
+//! Provider streams: any split of the bytes gives the same events and the same end. What another node of a fleet sends is
+//! here, too.
 
 use serde_json::Value;
 use spelunk_model::fuzzing::{frame_events, sse_events};
+use spelunk_model::{read_call, read_piece, write_call, write_piece};
 
 use crate::choice::{body_of, number_of, pieces};
 
@@ -17,6 +19,17 @@ pub fn sse(data: &[u8]) {
         assert!(events.iter().all(|event| event.len() <= bytes_max), "no event is too long");
         let n_bytes: usize = events.iter().map(String::len).sum();
         assert!(n_bytes <= body.len(), "no more than was sent");
+    }
+}
+
+/// A call from another node, or a piece of its reply: what can be read is read again as the same.
+pub fn remote(data: &[u8]) {
+    let body = body_of(data);
+    if let Some((prompt, call)) = read_call(body) {
+        assert_eq!(read_call(&write_call(&prompt, &call)), Some((prompt, call)));
+    }
+    if let Some(piece) = read_piece(body) {
+        assert_eq!(read_piece(&write_piece(&piece)), Some(piece));
     }
 }
 

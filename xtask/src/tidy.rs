@@ -5,6 +5,7 @@ mod benchmark;
 mod code;
 pub(crate) mod coverage;
 mod cycles;
+mod dependencies;
 mod docs;
 mod edges;
 mod files;
@@ -117,6 +118,9 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     let (_, files) = repository()?;
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     let mut complaints = edges::check(&metadata);
+    // The packages of other systems than Linux are seen by `cargo deny` alone.
+    let packages = ["--filter-platform", "x86_64-unknown-linux-gnu", "--all-features"];
+    complaints.extend(dependencies::check(&files, &cargo_metadata(&packages)?));
     complaints.extend(modules::check(&files));
     complaints.extend(cycles::check(&files));
     complaints.extend(shape::check_total(&files));
@@ -152,8 +156,13 @@ fn check_file(file: &RepoFile) -> Vec<Complaint> {
 
 /// What cargo knows about the workspace.
 pub(crate) fn metadata() -> Result<Value, String> {
+    cargo_metadata(&["--no-deps"])
+}
+
+fn cargo_metadata(flags: &[&str]) -> Result<Value, String> {
     let output = Command::new("cargo")
-        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .args(["metadata", "--format-version", "1"])
+        .args(flags)
         .output()
         .map_err(|error| format!("could not run `cargo metadata`: {error}"))?;
     if !output.status.success() {

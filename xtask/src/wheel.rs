@@ -1,7 +1,8 @@
 //! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`, stripped and
-//! compressed. Needs `strip` and `maturin`, which may be named by its path.
+//! compressed. Needs `maturin`, which may be named by its path, and on Linux `cc` and `nm`: there the program is a small
+//! one that runs the engine of the module.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::tidy::{metadata, say};
@@ -27,18 +28,28 @@ fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
         |name: &str| metadata[name].as_str().map(PathBuf::from).ok_or(format!("cargo knows no {name}"));
     let (root, target) = (place("workspace_root")?, place("target_directory")?);
     let package = root.join("crates/spelunk-python");
-    // The installer puts what is here beside the interpreter: the program itself, and no script that starts it.
-    let scripts = package.join("spelunk.data/scripts");
-    std::fs::create_dir_all(&scripts)
-        .map_err(|error| format!("could not create `{}`: {error}", scripts.display()))?;
-    let program = ["build", "-p", "spelunk", "--ignore-rust-version", "--profile", profile];
-    call(Command::new("cargo").args(program).current_dir(&root))?;
-    let built = target.join(folder).join("spelunk");
-    call(Command::new("strip").arg("-o").arg(scripts.join("spelunk")).arg(built))?;
-    let module =
-        ["build", "--strip", "--ignore-rust-version", "--interpreter", "python3", "--profile", profile];
+    let module = |out: &Path| {
+        let flags =
+            ["build", "--strip", "--ignore-rust-version", "--interpreter", "python3", "--profile", profile];
+        call(Command::new(maturin).args(flags).arg("--out").arg(out).current_dir(&package))
+    };
+    let bin = package.join("python/spelunk/bin");
+    std::fs::create_dir_all(&bin)
+        .map_err(|error| format!("could not create `{}`: {error}", bin.display()))?;
+    if cfg!(target_os = "linux") {
+        let scratch = target.join("tmp/launcher");
+        module(&scratch)?;
+        launcher(&package, &target.join(folder).join("lib_native.so"), &scratch, &bin.join("spelunk"))?;
+    } else {
+        let program = ["build", "-p", "spelunk", "--ignore-rust-version", "--profile", profile];
+        call(Command::new("cargo").args(program).current_dir(&root))?;
+        let name = if cfg!(windows) { "spelunk.exe" } else { "spelunk" };
+        let built = target.join(folder).join(name);
+        std::fs::copy(&built, bin.join(name))
+            .map_err(|error| format!("could not copy `{}`: {error}", built.display()))?;
+    }
     let wheels = target.join("wheels");
-    call(Command::new(maturin).args(module).arg("--out").arg(&wheels).current_dir(&package))?;
+    module(&wheels)?;
     let entries = std::fs::read_dir(&wheels)
         .map_err(|error| format!("could not read `{}`: {error}", wheels.display()))?;
     for wheel in entries.flatten() {
@@ -46,6 +57,28 @@ fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
         say(&format!("{}: {} kB", wheel.path().display(), n_bytes / 1000));
     }
     Ok(())
+}
+
+/// Compiles the program that runs the engine of the module, with definitions of all that the module expects of Python.
+#[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
+fn launcher(package: &Path, module: &Path, scratch: &Path, program: &Path) -> Result<(), String> {
+    let listed = Command::new("nm").args(["-D", "--undefined-only"]).arg(module).output();
+    let listed = listed.map_err(|error| format!("could not run `nm`: {error}"))?;
+    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let names = names.lines().filter_map(|line| line.split_whitespace().last());
+    let symbols: Vec<String> = names
+        .filter(|name| name.starts_with("Py") || name.starts_with("_Py"))
+        .map(|name| format!("char {name}[1];\n"))
+        .collect();
+    if symbols.is_empty() {
+        return Err(format!("`{}` is no module of Python", module.display()));
+    }
+    let header = scratch.join("symbols.h");
+    std::fs::write(&header, symbols.concat())
+        .map_err(|error| format!("could not write `{}`: {error}", header.display()))?;
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-Wall", "-Wextra", "-s", "-rdynamic", "-I"]).arg(scratch);
+    call(compiler.arg(package.join("launcher.c")).arg("-o").arg(program).arg("-ldl"))
 }
 
 fn call(command: &mut Command) -> Result<(), String> {

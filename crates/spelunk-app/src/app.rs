@@ -2,23 +2,34 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
+#[cfg(feature = "fleet")]
+use std::time::Duration;
 
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ExternalTools, RateLimits, RunSettings, SystemClock};
+#[cfg(feature = "fleet")]
+use spelunk_fleet::{FleetOptions, FleetWorkspace, OUTAGE_MAX};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, SyncMode, Workspace};
+use spelunk_model::CallPlaces;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Limits;
 
 use crate::config::{DurabilityChoice, Origin, SandboxChoice, Settings};
+#[cfg(feature = "fleet")]
+use crate::env;
 use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
+#[cfg(feature = "fleet")]
+use crate::fleet::FleetPlace;
 use crate::live_runs::LiveRuns;
 use crate::local::ModelFolder;
 use crate::log::LogWriter;
+use crate::postgres;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
 use crate::terminal::{fitted, stderr_width};
@@ -51,8 +62,13 @@ pub struct App {
     is_trusted: OnceLock<()>,
     /// Set once the user was told that it is not trusted.
     is_told: OnceLock<()>,
+    /// When old runs were last looked for.
+    pub(crate) cleaned_at_ms: AtomicU64,
     /// The key that signs the reply cache.
     cache_key: OnceLock<[u8; 32]>,
+    /// The fleet, once it was connected to.
+    #[cfg(feature = "fleet")]
+    fleet: FleetPlace,
     /// Why the user's catalogue of hosted models is not used.
     pub catalogue_problem: Option<String>,
     pub json: bool,
@@ -91,7 +107,10 @@ impl App {
             tools: OnceLock::new(),
             is_trusted: OnceLock::new(),
             is_told: OnceLock::new(),
+            cleaned_at_ms: AtomicU64::new(0),
             cache_key: OnceLock::new(),
+            #[cfg(feature = "fleet")]
+            fleet: FleetPlace::default(),
             catalogue_problem,
             json: false,
             quiet: true,
@@ -153,14 +172,72 @@ impl App {
             DurabilityChoice::Process => SyncMode::Process,
             DurabilityChoice::Power => SyncMode::Power,
         };
-        Ok(workspace.with_cache_key(key).with_sync_mode(sync_mode))
+        self.shared(workspace.with_cache_key(key).with_sync_mode(sync_mode))
+    }
+
+    /// The workspace, shared with the fleet if there is one.
+    #[cfg(feature = "fleet")]
+    fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+        let Some(fleet) = self.fleet(Duration::ZERO)? else { return Ok(workspace) };
+        Ok(workspace.with_shared(Arc::clone(&fleet) as _, fleet))
+    }
+
+    #[cfg(not(feature = "fleet"))]
+    fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+        if self.settings.fleet.url.is_none() {
+            return Ok(workspace);
+        }
+        let message = "this build of Spelunk has no fleet".to_owned();
+        let hint = "leave out `fleet.url`, or use the command line".to_owned();
+        Err(Usage { message, hint }.into())
+    }
+
+    /// Where calls are made, if this process belongs to a fleet.
+    #[cfg_attr(
+        not(feature = "fleet"),
+        expect(clippy::unused_self, reason = "without a fleet, calls are made here")
+    )]
+    fn places(&self) -> Option<Arc<dyn CallPlaces>> {
+        #[cfg(feature = "fleet")]
+        let places = self.fleet.connected().map(|shared| Arc::new(shared.fleet().clone()) as _);
+        #[cfg(not(feature = "fleet"))]
+        let places = None;
+        places
+    }
+
+    /// The fleet of the settings. Keeps trying to connect for `patience` if no server answers. Blocking.
+    #[cfg(feature = "fleet")]
+    pub fn fleet(&self, patience: Duration) -> Result<Option<Arc<FleetWorkspace>>, Failure> {
+        let settings = &self.settings.fleet;
+        let Some(url) = &settings.url else { return Ok(None) };
+        let file = |file: &Option<String>| file.as_ref().map(|file| self.current_dir.join(file));
+        let host = || {
+            let host = self.environment.text(env::HOSTNAME).unwrap_or("node");
+            format!("{host}-{}", std::process::id())
+        };
+        let options = || FleetOptions {
+            url: url.clone(),
+            credentials: file(&settings.creds_file),
+            ca_file: file(&settings.ca_file),
+            prefix: settings.prefix.clone(),
+            node: settings.node.clone().unwrap_or_else(host),
+            lease: Duration::from_millis(settings.lease_ms),
+            // Not in the workspace: nothing in there is ever read as a document.
+            cache: self.user.fleet_cache(),
+            cache_bytes_max: settings.cache_bytes_max,
+            calls_max: settings.calls_max,
+            outage_max: OUTAGE_MAX,
+        };
+        let dir = || PrivateDir::new(self.workspace_root());
+        Ok(Some(self.fleet.connect(options, dir, patience)?))
     }
 
     /// The workspace, if it exists: reading must not leave traces. An untrusted workspace is opened read-only.
     pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
         let root = self.workspace_root();
         if !Workspace::exists(&root) {
-            return Ok(None);
+            // The runs of a fleet are there before the first of them was read.
+            return if self.settings.fleet.url.is_some() { self.workspace().map(Some) } else { Ok(None) };
         }
         if self.is_trusted.get().is_none()
             && let Some(untrusted) = self.user.distrust(&root, self.workspace_chosen())?
@@ -176,7 +253,8 @@ impl App {
 
     /// The workspace for writing, if it exists. An untrusted workspace is an error.
     pub fn own_workspace(&self) -> Result<Option<Workspace>, Failure> {
-        if Workspace::exists(&self.workspace_root()) { self.workspace().map(Some) } else { Ok(None) }
+        let is_there = Workspace::exists(&self.workspace_root()) || self.settings.fleet.url.is_some();
+        if is_there { self.workspace().map(Some) } else { Ok(None) }
     }
 
     /// This user's key for one purpose. The workspace must exist.
@@ -214,10 +292,12 @@ impl App {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let named_models = provider::named_models(&self.settings, &self.environment);
         let engine = engine.with_named_models(named_models).with_rate_limits(self.rate_limits.clone());
-        let engine = engine.with_tools(self.run_tools());
+        let engine = engine.with_tools(self.run_tools()).with_places(self.places());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
+        let environment = self.environment.clone();
+        let engine = engine.with_databases(move |url| postgres::database(url, &environment));
         engine.with_detector(self.settings.detector(), self.detector_key())
     }
 

@@ -13,9 +13,10 @@ pub use question_input::{
     redact_attachment,
 };
 
+use std::path::Path;
 use std::sync::Arc;
 
-use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
+use spelunk_context::{Corpus, ImageKind, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
     CallerTurn, Conversation, Engine, EngineError, ExternalTools, ModelCapacity, ResumeRequest, RunHandle,
     RunRequest, RunSettings, RunView, first_strategy,
@@ -176,12 +177,23 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
         | Strategy::Analyst
         | Strategy::Synthesis
         | Strategy::Program => {
-            let message = format!("the strategy `{strategy}` reads text, and `{}` is an image", image.name);
+            let what = if image.kind == ImageKind::Pdf { "contains none" } else { "is an image" };
+            let message = format!("the strategy `{strategy}` reads text, and `{}` {what}", image.name);
             return Err(Usage { message, hint: "leave the strategy out".into() }.into());
         }
     };
-    if model.sees_images() {
+    let is_pdf = image.kind == ImageKind::Pdf;
+    let can_see = if is_pdf { model.reads_pdf() } else { model.sees_images() };
+    if can_see {
         return Ok(strategy);
+    }
+    if is_pdf {
+        let message =
+            format!("`{}` contains no text, and `{}` cannot read its pages", image.name, model.reference());
+        let hint = "run text recognition (OCR) over it first, or choose a model that can: `spelunk model show NAME` lists `pdf` \
+                    among its abilities; if this one can, set `pdf = true` in its `[models.NAME]`"
+            .to_owned();
+        return Err(Usage { message, hint }.into());
     }
     let message = format!("`{}` cannot see the image `{}`", model.reference(), image.name);
     let hint = "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
@@ -297,7 +309,22 @@ pub fn decide(
 /// The sources in a form that a resumed run can open again.
 pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
+    let shared = engine.workspace().shared();
+    let snapshot = |path: &Path, name: Option<&Path>| {
+        let (manifest, file) = shared?.snapshot_of(path)?;
+        let name = name.map(|name| name.display().to_string());
+        Some(SourceSpec::Snapshot { manifest, file, name })
+    };
     for input in inputs {
+        let uploaded = match &input {
+            SourceInput::Path(path) => snapshot(path, None),
+            SourceInput::Typed { path, typed } => snapshot(path, Some(typed)),
+            SourceInput::Text { .. } | SourceInput::Kept { .. } | SourceInput::Database(_) => None,
+        };
+        if let Some(uploaded) = uploaded {
+            sources.push(uploaded);
+            continue;
+        }
         sources.push(match input {
             SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string(), name: None },
             SourceInput::Typed { path, typed } => {
@@ -306,6 +333,7 @@ pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>
             SourceInput::Text { name, bytes } | SourceInput::Kept { name, bytes } => {
                 engine.keep_text(&name, &bytes)?
             }
+            SourceInput::Database(server) => SourceSpec::Database { url: server.url().to_owned() },
         });
     }
     Ok(sources)

@@ -38,6 +38,8 @@ variables! {
     pub(crate) AZURE_OPENAI_API_KEY;
     /// The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.
     pub(crate) AZURE_OPENAI_ENDPOINT;
+    /// The password of PostgreSQL databases, if their URL has none; `~/.pgpass` is read otherwise.
+    pub(crate) PGPASSWORD;
     /// If set, disables colour when `output.color` is `auto`.
     pub NO_COLOR;
     /// The directory that contains the user's settings, `spelunk/config.toml`; defaults to `~/.config`.
@@ -46,8 +48,10 @@ variables! {
     pub(crate) XDG_DATA_HOME;
     /// The directory that contains the list of trusted workspaces, in `spelunk`; defaults to `~/.local/state`.
     pub(crate) XDG_STATE_HOME;
-    /// The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.
+    /// The home directory, for `~/.pgpass`, `~/.config`, `~/.local/share` and `~/.local/state`.
     pub HOME;
+    /// The name of this machine, for the name of a node in a fleet.
+    pub(crate) HOSTNAME;
     /// Where to look for `python3` with `--sandbox cpython`.
     pub(crate) PATH;
     /// An OpenTelemetry collector, such as `http://127.0.0.1:4318`; the spans of each run are sent to it when the run

@@ -12,6 +12,8 @@ pub mod context_search;
 pub mod env;
 pub mod error_text;
 pub mod failure;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod library;
 pub mod live_runs;
 pub mod local;
@@ -19,6 +21,7 @@ mod log;
 pub mod otel;
 pub mod personal;
 pub mod planning;
+pub mod postgres;
 pub mod provider;
 pub mod pull;
 pub mod render;

@@ -33,6 +33,7 @@ use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 use crate::provider;
 use crate::render::found::hits_json;
+use crate::reports::render_page;
 use crate::runs::{Row, active_rows, find_run, read_view, recorded_result};
 use crate::sandbox;
 use crate::sources::{contexts, source};
@@ -116,6 +117,16 @@ impl Spelunk {
             None => Ok(Vec::new()),
         });
         Ok(rows.await?)
+    }
+
+    /// The viewer with this run in it, as one HTML file that needs no server: what it did, or has done so far.
+    pub async fn page(&self, run: &RunId) -> Result<String, Error> {
+        let (app, run) = (Arc::clone(&self.app), run.clone());
+        let page = blocking(move || {
+            let (workspace, run) = find_run(&app, Some(run.as_str()))?;
+            Ok(render_page(&app, &workspace, &run)?.0)
+        });
+        Ok(page.await?)
     }
 
     /// The best passages of files and directories, by words and by meaning, as in `spelunk search --json`. Asks no model.

@@ -16,6 +16,8 @@ pub(crate) const EXTENSION: &str = ".gguf";
 const CATALOGUE: &str = "hosted-models.txt";
 /// The maximum length of that file.
 const CATALOGUE_BYTES_MAX: u64 = 8 << 20;
+/// An empty file: a download was offered.
+const OFFERED: &str = ".download-offered";
 /// The maximum length of a model name.
 const NAME_BYTES_MAX: usize = 80;
 /// The maximum number of models listed.
@@ -65,6 +67,18 @@ impl ModelFolder {
     /// The path for a model of that name, whether or not it exists.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}{EXTENSION}"))
+    }
+
+    /// Whether there is a model of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.file(name).is_file()
+    }
+
+    /// Notes that a download was offered; whether it had not been, and could be noted.
+    #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
+    pub fn note_offer(&self) -> bool {
+        let note = self.path.join(OFFERED);
+        std::fs::create_dir_all(&self.path).is_ok() && std::fs::File::create_new(note).is_ok()
     }
 
     /// The path of the user's catalogue of hosted models, whether or not it exists.

@@ -181,6 +181,26 @@ pub async fn choose(
     Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because: root.because }))
 }
 
+/// Every model that a run of these settings may call and that can be used, each once and without its fallbacks.
+pub async fn usable(settings: &Settings, environment: &Environment) -> Vec<Arc<dyn Model>> {
+    let chosen = choose(settings, environment).await.ok().flatten();
+    let of_roles = chosen.map(|ChosenModels { model, sub_model, synthesis_model, .. }| {
+        [Some(model), sub_model, synthesis_model].into_iter().flatten()
+    });
+    let named = |alias: &String| find_named(settings, environment, alias, String::new()).ok();
+    let named = settings.models.keys().filter_map(named).map(|found| found.model);
+    let mut models: Vec<Arc<dyn Model>> = Vec::new();
+    for model in of_roles.into_iter().flatten().chain(named) {
+        let links = if model.links().is_empty() { vec![model] } else { model.links().to_vec() };
+        for link in links {
+            if models.iter().all(|known| known.reference() != link.reference()) {
+                models.push(link);
+            }
+        }
+    }
+    models
+}
+
 /// The root model, or none.
 pub async fn find_root(
     settings: &Settings,
@@ -322,8 +342,8 @@ fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel
         return Err(ProviderError::NoEffort { section, provider: endpoint.provider });
     }
     let mut found = found(endpoint, &named.settings, environment)?;
-    let NamedModel { context_tokens, rate, effort, vision, .. } = *named;
-    if let Some(bounded) = BoundedModel::around(&found.model, context_tokens, rate, effort, vision) {
+    let NamedModel { context_tokens, rate, effort, vision, pdf, .. } = *named;
+    if let Some(bounded) = BoundedModel::around(&found.model, context_tokens, rate, effort, [vision, pdf]) {
         found.model = Arc::new(bounded);
     }
     Ok(found)

@@ -18,6 +18,7 @@ use crate::render::report::json::json;
 use crate::render::report::markdown::markdown;
 use crate::render::report::sarif::sarif;
 use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, ReportData};
+use crate::render::viewer::{Exported, exported};
 use crate::sources::scan_status;
 
 /// The maximum number of places whose source lines are read.
@@ -63,6 +64,13 @@ pub fn render_report(
     let report = RunReport::read(workspace, run)?;
     let excerpts = if needs_sources(format) { excerpts(app, &report) } else { Excerpts::default() };
     Ok(report_text(app, &report, &excerpts, format))
+}
+
+/// The viewer with this run in it as one file, and the number of texts that were left out.
+pub fn render_page(app: &App, workspace: &Workspace, run: &RunId) -> Result<(String, u64), Failure> {
+    let report = RunReport::read(workspace, run)?;
+    let (report, excerpts, detector) = (&report, &excerpts(app, &report), &app.settings.detector());
+    Ok(exported(&Exported { workspace, run, report, excerpts, detector })?)
 }
 
 pub fn needs_sources(format: Format) -> bool {

@@ -1,6 +1,8 @@
 //! Retention: runs that have not changed for `run.retention_days` are removed by `spelunk run clean`, and without it
 //! when a run or a server starts. A run in progress is kept, and so is a damaged one and one that could be continued.
 
+use std::sync::atomic::Ordering;
+
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_journal::{JournalError, Workspace, remove_run, run_bytes};
 use spelunk_types::{Explain as _, RunId};
@@ -10,6 +12,8 @@ use crate::runs::{can_go_on, fold};
 use crate::units::count;
 
 pub const DAY_MS: u64 = 86_400_000;
+/// A process that starts many runs looks for old ones once in this time: to list them takes longer the more there are.
+const AGAIN_MS: u64 = 3_600_000;
 /// How many old runs are looked at when a run starts.
 const LOOKED_AT_MAX: usize = 50;
 
@@ -44,15 +48,19 @@ pub fn started_before(run: &RunId, at_ms: u64) -> bool {
     stamp(run) <= stamp(&RunId::new(at_ms, 0))
 }
 
-/// Removes what is older than the retention period and says so. What cannot be removed is left to `run clean`.
+/// Removes what is older than the retention period and says so. What cannot be removed is left to `run clean`. Does
+/// nothing if this process did it within the last hour.
 pub fn apply(app: &App, workspace: &Workspace) -> Result<(), JournalError> {
-    let days = app.settings.retention_days;
-    if days == 0 {
+    let (days, now_ms) = (app.settings.retention_days, SystemClock.now_ms());
+    let is_recent = now_ms.saturating_sub(app.cleaned_at_ms.load(Ordering::Relaxed)) < AGAIN_MS;
+    // The runs of a fleet are removed only by `spelunk run clean`: no node decides for the others.
+    if days == 0 || is_recent || workspace.shared().is_some() {
         return Ok(());
     }
-    let before_ms = SystemClock.now_ms().saturating_sub(days.saturating_mul(DAY_MS));
+    app.cleaned_at_ms.store(now_ms, Ordering::Relaxed);
+    let before_ms = now_ms.saturating_sub(days.saturating_mul(DAY_MS));
     // The newest first: those that are always kept do not hide the others.
-    let old = workspace.runs()?.into_iter().rev().filter(|run| started_before(run, before_ms));
+    let old = workspace.runs_where(|run| started_before(run, before_ms))?.into_iter().rev();
     let fates = old.take(LOOKED_AT_MAX).filter_map(|run| fate(workspace, run, before_ms, false));
     let removed = fates.filter(|fate| fate.kept.is_none() && remove_run(workspace, &fate.run).is_ok());
     let n_removed = removed.count() as u64;

@@ -11,10 +11,15 @@ use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::postgres::{self, is_postgres_url};
 use crate::units::{bytes, count};
 
-/// A path as a source. A file is cited by the path that was typed, so that it can be opened from here.
+/// A path or the URL of a database as a source, as the user names it. A file is cited by the path that was typed, so that
+/// it can be opened from here.
 pub fn source(app: &App, typed: &Path) -> SourceInput {
+    if let Some(url) = typed.to_str().filter(|typed| is_postgres_url(typed)) {
+        return SourceInput::Database(postgres::database(url, &app.environment));
+    }
     let path = app.current_dir.join(typed);
     let is_named = typed.is_relative() && path.is_file();
     if is_named { SourceInput::Typed { path, typed: typed.into() } } else { SourceInput::Path(path) }

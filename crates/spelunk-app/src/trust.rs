@@ -88,6 +88,13 @@ impl UserState {
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 
+    /// Where the snapshots of a fleet are unpacked.
+    #[cfg(feature = "fleet")]
+    pub(crate) fn fleet_cache(&self) -> PathBuf {
+        let below = self.dir.as_ref().map_or_else(std::env::temp_dir, |dir| dir.root().to_owned());
+        below.join("fleet")
+    }
+
     /// A key for one purpose, derived from a secret that is created on first use. A workspace that the user named
     /// stores its own secret, because a server (as in a container) may keep nothing else; any other workspace uses the
     /// user's secret. If nothing can be stored, every process has a different key.

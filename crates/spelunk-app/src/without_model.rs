@@ -5,50 +5,61 @@ mod computed;
 mod nearness;
 mod sentences;
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
-use spelunk_context::{ContentType, View};
+use spelunk_context::{ContentType, Heading, View, headings};
 use spelunk_engine::index_folder;
 use spelunk_fs::PrivateDir;
 use spelunk_index::{Embedder, Hit, IndexProgress, Notice, Query};
 use spelunk_journal::{JournalError, Workspace};
 
 pub use self::computed::Computed;
-use self::nearness::Asked;
+use self::nearness::{Asked, words};
 use self::sentences::{Line, lines, sentences};
 use crate::app::App;
 use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 
-/// Passages shown.
-const PASSAGES_MAX: usize = 3;
+/// Passages shown: of them those of one section, and those with more than their sentence.
+const PASSAGES_MAX: usize = 5;
+const SECTION_PASSAGES_MAX: usize = 2;
+const WIDE_PASSAGES_MAX: usize = 2;
 /// Passages considered.
-const HITS_MAX: usize = 40;
+const HITS_MAX: usize = Query::HITS_MAX;
 /// What is printed at most, in characters: of it the first line, and of a passage its file and its headings.
 const PRINTED_CHARS_MAX: usize = 1_500;
-const TITLE_CHARS_MAX: usize = 110;
+const TITLE_CHARS_MAX: usize = 80;
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 pub(crate) const HEADINGS_CHARS_MAX: usize = 60;
-/// A line number, the count of passages alike and what is between them.
-const PLACE_CHARS_MAX: usize = 56;
+/// The most that the first sentence takes, as a share of what is printed.
+const FIRST_SHARE: usize = 3;
+/// Lines are printed whole up to this length.
+const LINES_CHARS_MAX: usize = 200;
 /// Around a line of text: its indentation, and the marks of the best sentence.
 const INDENT_CHARS: usize = 4;
 const MARK_CHARS: usize = 4;
-/// What a sentence and its passage count beside the sentence with its neighbours; chosen on the questions about Flask in
-/// `eval/passages`.
-const SENTENCE_WEIGHT: f32 = 1.0;
+/// What the passage, the headings and the document of a sentence count beside the sentence itself. These weights and
+/// those in `nearness` were chosen on the questions about pytest and about Flask, Starlette and attrs.
 const PASSAGE_WEIGHT: f32 = 0.5;
+const HEADINGS_WEIGHT: f32 = 0.25;
+const DOCUMENT_WEIGHT: f32 = 0.5;
+/// A sentence of fewer words seldom answers, and neither does a line of code between prose.
+const WORDS_MIN: usize = 4;
+const SHORT_COST: f32 = 0.4;
+const CODE_COST: f32 = 0.2;
 /// The largest document whose headings are read.
-const HEADINGS_BYTES_MAX: u64 = 4_000_000;
+const HEADINGS_BYTES_MAX: u64 = 1_000_000;
 const HEADINGS_MAX: usize = 6;
 /// The least similarity of a passage that shares no word with the question.
-const SIMILARITY_MIN: f32 = 0.3;
+const SIMILARITY_MIN: f32 = 0.2;
 
 /// What was found.
 pub struct Found {
     pub computed: Computed,
-    /// At most three, best first.
+    /// At most five, best first.
     pub passages: Vec<FoundPassage>,
     pub documents: u64,
     pub bytes: u64,
@@ -100,7 +111,7 @@ pub fn find(
     Ok(Found { computed, passages, documents, bytes, notices: found.notices })
 }
 
-/// The best windows, without tables of contents and without repetitions.
+/// The best sentences, with the lines around them; without tables of contents and repetitions.
 fn passages(
     app: &App,
     view: &View,
@@ -118,44 +129,56 @@ fn passages(
     let near: Vec<&Hit> = hits.iter().filter(is_near).collect();
     let texts: Vec<&str> = near.iter().map(|hit| hit.text.as_str()).collect();
     let mut asked = Asked::of(question, &texts, embedder);
-    let choose = |hit| best_sentence(app, hit, &mut asked).map(|chosen| (hit, chosen));
-    let mut ranked: Vec<(&Hit, Chosen)> = near.into_iter().filter_map(choose).collect();
+    let mut outlines = Outlines::default();
+    let mut ranked: Vec<Chosen<'_>> = Vec::new();
+    for hit in near {
+        ranked.extend(sentences_of(app, view, hit, &mut asked, &mut outlines));
+    }
     // The sort is stable: on a tie, the order of the hits decides.
-    ranked.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
-    let mut shown: Vec<(&Hit, Chosen, u64)> = Vec::new();
-    for (hit, chosen) in ranked {
-        let said =
-            |hit: &Hit, chosen: &Chosen| normal(hit.text.get(chosen.sentence.clone()).unwrap_or_default());
-        let own = said(hit, &chosen);
-        if let Some((_, _, n_alike)) = shown.iter_mut().find(|(hit, chosen, _)| said(hit, chosen) == own) {
-            *n_alike += 1 + hit.twins;
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    printed(different(ranked))
+}
+
+/// The best sentences of different passages, few of one section. What says the same as a better one is counted there
+/// instead.
+fn different(ranked: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
+    let mut shown: Vec<Chosen<'_>> = Vec::new();
+    for chosen in ranked {
+        let own = normal(chosen.said());
+        if let Some(same) = shown.iter_mut().find(|shown| normal(shown.said()) == own) {
+            same.n_alike += 1 + chosen.hit.twins;
         } else if shown.len() < PASSAGES_MAX {
-            shown.push((hit, chosen, hit.twins));
+            let is_beside = |shown: &&Chosen<'_>| {
+                shown.hit.document == chosen.hit.document && shown.headings == chosen.headings
+            };
+            let n_beside = shown.iter().filter(is_beside).count();
+            let is_new = shown.iter().all(|shown| !std::ptr::eq(shown.hit, chosen.hit) || !is_beside(&shown));
+            if is_new && n_beside < SECTION_PASSAGES_MAX {
+                shown.push(chosen);
+            }
         }
     }
-    let n_shown = shown.len().max(1);
-    let built = shown.into_iter().map(|(hit, chosen, n_alike)| {
-        let line_of =
-            |at: usize| hit.line_start + hit.text.get(..at).unwrap_or_default().matches('\n').count() as u64;
-        let line = line_of(chosen.sentence.start);
-        let mut passage = FoundPassage {
-            document: hit.document.clone(),
-            line,
-            line_start: line,
-            line_end: line,
-            headings: headings(view, hit, line),
-            text: String::new(),
-            sentence: 0..0,
-            score: chosen.score,
-            n_alike,
-        };
-        let chars_max = (PRINTED_CHARS_MAX - TITLE_CHARS_MAX) / n_shown;
-        let window = chosen.window(&hit.text, chars_max.saturating_sub(passage.head_chars()));
-        hit.text.get(window.clone()).unwrap_or_default().clone_into(&mut passage.text);
-        passage.line_start = line_of(window.start);
-        passage.line_end = line_of(window.start + passage.text.trim_end().len());
-        passage.sentence =
-            chosen.sentence.start - window.start..chosen.sentence.end.min(window.end) - window.start;
+    shown
+}
+
+/// As many passages as fit, and around the first of them as many lines as the others leave room for.
+fn printed(shown: Vec<Chosen<'_>>) -> Vec<FoundPassage> {
+    let mut chars_left = PRINTED_CHARS_MAX - TITLE_CHARS_MAX;
+    let chars_max = chars_left / FIRST_SHARE;
+    let n_shown = shown.len();
+    let mut sized: Vec<(Chosen<'_>, usize)> = Vec::new();
+    for (idx, chosen) in shown.into_iter().enumerate() {
+        let head_chars = chosen.head_chars();
+        let room = if idx == 0 { chars_max } else { chars_left / (n_shown - idx) };
+        let chars = chosen.least_chars().min(room.saturating_sub(head_chars));
+        chars_left -= head_chars + chars;
+        sized.push((chosen, chars));
+    }
+    let n_wide = n_shown.min(WIDE_PASSAGES_MAX);
+    let built = sized.into_iter().enumerate().map(|(idx, (chosen, chars))| {
+        let more = if idx < n_wide { chars_left / (n_wide - idx) } else { 0 };
+        let passage = chosen.passage(chars + more);
+        chars_left -= chosen.chars_of(&passage).saturating_sub(chars).min(chars_left);
         passage
     });
     built.collect()
@@ -167,66 +190,158 @@ fn normal(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// The best sentence of a hit.
-struct Chosen {
+/// A sentence of a hit.
+struct Chosen<'a> {
+    hit: &'a Hit,
     sentence: Range<usize>,
-    lines: Vec<Line>,
+    lines: Rc<[Line]>,
+    headings: Vec<String>,
     score: f32,
+    n_alike: u64,
 }
 
-/// The sentence that, with its neighbours and its passage, is closest to the question; `None` if the text has only links
-/// and headings.
-fn best_sentence(app: &App, hit: &Hit, asked: &mut Asked<'_>) -> Option<Chosen> {
+/// The sentences of a hit, and how near each is to the question with its neighbours, its passage, its headings and its
+/// document. None if the text has only links and headings.
+fn sentences_of<'a>(
+    app: &App,
+    view: &View,
+    hit: &'a Hit,
+    asked: &mut Asked<'_>,
+    outlines: &mut Outlines<'a>,
+) -> Vec<Chosen<'a>> {
     let kind = app.settings.detector().detect(&hit.document, &hit.text).content_type;
     let is_prose = matches!(kind, ContentType::Prose | ContentType::Markup | ContentType::Unknown);
-    let lines = lines(&hit.text);
+    let lines: Rc<[Line]> = lines(&hit.text).into();
     let ranges: Vec<Range<usize>> = sentences(&hit.text, &lines, is_prose);
-    let head = hit.scope.as_deref().unwrap_or_default();
-    let of_passage = PASSAGE_WEIGHT * asked.nearness(&format!("{head}\n{}", hit.text));
-    let mut best: Option<(f32, Range<usize>)> = None;
+    let mut above: Option<(Vec<String>, String, f32)> = None;
+    let mut chosen = Vec::with_capacity(ranges.len());
     for (idx, own) in ranges.iter().enumerate() {
+        let headings = outlines.above(view, hit, line_of(hit, own.start), kind);
+        let (_, head, of_section) = match above.take() {
+            Some(known) if known.0 == headings => above.insert(known),
+            Some(_) | None => {
+                let head = headings.join(" ");
+                let title = headings.first().map_or("", String::as_str);
+                let of_section = PASSAGE_WEIGHT * asked.nearness(&format!("{head}\n{}", hit.text))
+                    + HEADINGS_WEIGHT * asked.nearness(&head)
+                    + DOCUMENT_WEIGHT * asked.similarity(&format!("{} {title}", stem(&hit.document)));
+                above.insert((headings.clone(), head, of_section))
+            }
+        };
         let (before, after) =
             (ranges.get(idx.wrapping_sub(1)).unwrap_or(own), ranges.get(idx + 1).unwrap_or(own));
         let around = hit.text.get(before.start..after.end).unwrap_or_default();
         let alone = hit.text.get(own.clone()).unwrap_or_default();
-        let score = asked.nearness(&format!("{head}\n{around}"))
-            + SENTENCE_WEIGHT * asked.nearness(alone)
-            + of_passage;
-        if best.as_ref().is_none_or(|(most, _)| score > *most) {
-            best = Some((score, own.clone()));
-        }
+        let is_code = is_prose && lines.iter().any(|line| line.is_code() && line.at.contains(&own.start));
+        let cost = if words(alone).len() < WORDS_MIN {
+            SHORT_COST
+        } else if is_code {
+            CODE_COST
+        } else {
+            0.0
+        };
+        let score = asked.nearness(&format!("{head}\n{around}")) + asked.nearness(alone) + *of_section - cost;
+        let (sentence, lines) = (own.clone(), Rc::clone(&lines));
+        chosen.push(Chosen { hit, sentence, lines, headings, score, n_alike: hit.twins });
     }
-    best.map(|(score, sentence)| Chosen { sentence, lines, score })
+    chosen
 }
 
-impl Chosen {
-    /// As many whole lines around the sentence as fit when they are printed, more of them after it than before.
-    fn window(&self, text: &str, chars_max: usize) -> Range<usize> {
+/// A document's name without its ending.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+fn line_of(hit: &Hit, at: usize) -> u64 {
+    hit.line_start + hit.text.get(..at).unwrap_or_default().matches('\n').count() as u64
+}
+
+impl Chosen<'_> {
+    fn said(&self) -> &str {
+        self.hit.text.get(self.sentence.clone()).unwrap_or_default()
+    }
+
+    fn passage(&self, chars_max: usize) -> FoundPassage {
+        let window = self.window(chars_max);
+        let text = self.hit.text.get(window.clone()).unwrap_or_default().to_owned();
+        FoundPassage {
+            document: self.hit.document.clone(),
+            line: line_of(self.hit, self.sentence.start),
+            line_start: line_of(self.hit, window.start),
+            line_end: line_of(self.hit, window.start + text.trim_end().len()),
+            headings: self.headings.clone(),
+            sentence: self.sentence.start - window.start..self.sentence.end.min(window.end) - window.start,
+            text,
+            score: self.score,
+            n_alike: self.n_alike,
+        }
+    }
+
+    /// What is printed of a passage besides its text: its file and line, its headings, and the blank line before it.
+    fn head_chars(&self) -> usize {
+        let headings: usize = self.headings.iter().map(|heading| heading.chars().count() + 3).sum();
+        let rest = format!("\n:{}    ({} similar)\n", line_of(self.hit, self.sentence.end), self.n_alike);
+        self.hit.document.chars().count().min(NAME_CHARS_MAX) + headings.min(HEADINGS_CHARS_MAX) + rest.len()
+    }
+
+    /// The first and the last line that the sentence is on.
+    fn on_lines(&self) -> (usize, usize) {
         let holds = |line: &Line| line.at.start < self.sentence.end && self.sentence.start < line.at.end;
         let first = self.lines.iter().position(holds).unwrap_or_default();
-        let last = self.lines.iter().rposition(holds).unwrap_or_default();
-        let chars_max = chars_max.saturating_sub((last + 1 - first) * MARK_CHARS);
-        let chars = |range: Range<usize>| text.get(range).map_or(usize::MAX, printed_chars);
-        let span = |from: usize, to: usize| self.lines[from].at.start..self.lines[to].at.end;
-        if self.lines.is_empty() || chars(span(first, last)) > chars_max {
+        (first, self.lines.iter().rposition(holds).unwrap_or_default())
+    }
+
+    /// The text of these lines.
+    fn span(&self, from: usize, to: usize) -> Range<usize> {
+        self.lines[from].at.start..self.lines[to].at.end
+    }
+
+    fn chars(&self, range: Range<usize>) -> usize {
+        self.hit.text.get(range).map_or(usize::MAX, printed_chars)
+    }
+
+    fn mark_chars(&self) -> usize {
+        let (first, last) = self.on_lines();
+        (last + 1 - first) * MARK_CHARS
+    }
+
+    /// What the sentence takes when it is printed, with the rest of its lines if that is short.
+    fn least_chars(&self) -> usize {
+        let (first, last) = self.on_lines();
+        let of_lines = self.chars(self.span(first, last));
+        let chars = if of_lines <= LINES_CHARS_MAX { of_lines } else { printed_chars(self.said()) };
+        chars + self.mark_chars()
+    }
+
+    fn chars_of(&self, passage: &FoundPassage) -> usize {
+        printed_chars(&passage.text) + self.mark_chars()
+    }
+
+    /// As many whole lines around the sentence as fit when they are printed, more of them after it than before.
+    fn window(&self, chars_max: usize) -> Range<usize> {
+        let (first, last) = self.on_lines();
+        let chars_max = chars_max.saturating_sub(self.mark_chars());
+        if self.chars(self.span(first, last)) > chars_max {
             // A long line: the sentence, or as much of it as fits.
-            let from = self.sentence.start;
-            let said = text.get(self.sentence.clone()).unwrap_or_default();
+            let (from, said) = (self.sentence.start, self.said());
             let fits = |at: &usize| said.get(..*at).is_some_and(|said| printed_chars(said) <= chars_max);
             let to = said.char_indices().map(|(at, _)| at).chain([said.len()]).take_while(fits).last();
             return from..from + to.unwrap_or_default();
         }
         let (mut from, mut to) = (first, last);
         loop {
-            let more_after = to + 1 < self.lines.len() && chars(span(from, to + 1)) <= chars_max;
+            let more_after = self.lines.get(to + 1).is_some_and(|line| !line.is_heading())
+                && self.chars(self.span(from, to + 1)) <= chars_max;
             let is_due = (to - last) <= 2 * (first - from);
-            let more_before = from > 0 && chars(span(from - 1, to)) <= chars_max;
+            let more_before = from > 0
+                && !self.lines[from - 1].is_heading()
+                && self.chars(self.span(from - 1, to)) <= chars_max;
             if more_after && (is_due || !more_before) {
                 to += 1;
             } else if more_before {
                 from -= 1;
             } else {
-                return span(from, to);
+                return self.span(from, to);
             }
         }
     }
@@ -238,33 +353,28 @@ fn printed_chars(text: &str) -> usize {
     lines.map(|line| line.chars().count() + INDENT_CHARS + 1).sum()
 }
 
-impl FoundPassage {
-    /// The most that is printed of a passage besides its text.
-    fn head_chars(&self) -> usize {
-        let headings: usize = self.headings.iter().map(|heading| heading.chars().count() + 3).sum();
-        self.document.chars().count().min(NAME_CHARS_MAX) + headings.min(HEADINGS_CHARS_MAX) + PLACE_CHARS_MAX
-    }
+/// The headings of the documents that were looked at.
+#[derive(Default)]
+struct Outlines<'a> {
+    known: HashMap<&'a str, Option<Vec<Heading>>>,
 }
 
-/// The headings above a line: in Markdown all of them, elsewhere the one that the index knows.
-fn headings(view: &View, hit: &Hit, line: u64) -> Vec<String> {
-    let document = view.find(&hit.document).filter(|document| document.bytes <= HEADINGS_BYTES_MAX);
-    let is_markdown =
-        hit.document.rsplit('.').next().is_some_and(|ending| ["md", "markdown"].contains(&ending));
-    let text = document.filter(|_| is_markdown).and_then(|document| view.read(document).ok());
-    let Some(text) = text else { return hit.scope.iter().cloned().collect() };
-    let mut path: Vec<(usize, String)> = Vec::new();
-    let mut is_code = false;
-    for line in text.lines().take(usize::try_from(line).unwrap_or(usize::MAX)) {
-        is_code ^= line.trim_start().starts_with("```");
-        let title = line.trim_start_matches('#');
-        let level = line.len() - title.len();
-        if !is_code && (1..=6).contains(&level) && title.starts_with(' ') {
-            path.retain(|(above, _)| *above < level);
-            path.push((level, title.trim().trim_end_matches('#').trim().to_owned()));
+impl<'a> Outlines<'a> {
+    /// The headings above a line, outermost first: in prose all of them, elsewhere the one that the index knows.
+    fn above(&mut self, view: &View, hit: &'a Hit, line: u64, kind: ContentType) -> Vec<String> {
+        let outline = self.known.entry(&hit.document).or_insert_with(|| {
+            let document = view.find(&hit.document).filter(|document| document.bytes <= HEADINGS_BYTES_MAX);
+            let document = document.filter(|_| matches!(kind, ContentType::Prose | ContentType::Markup));
+            document.and_then(|document| view.read(document).ok()).map(|text| headings(&text))
+        });
+        let Some(outline) = outline else { return hit.scope.iter().cloned().collect() };
+        let mut path: Vec<&Heading> = Vec::new();
+        for heading in outline.iter().take_while(|heading| heading.line <= line) {
+            path.retain(|above| above.level < heading.level);
+            path.push(heading);
         }
+        path.into_iter().map(|heading| heading.title.clone()).take(HEADINGS_MAX).collect()
     }
-    path.into_iter().map(|(_, title)| title).take(HEADINGS_MAX).collect()
 }
 
 #[cfg(test)]

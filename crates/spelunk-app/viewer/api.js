@@ -51,6 +51,7 @@ function served() {
     isExported: false,
     list: (filter) => json(`/v1/runs?${query(filter)}`),
     server: () => json('/v1/server'),
+    fleet: () => json('/v1/fleet'),
     complete: async (prefix) => (await json(`/v1/paths?${query({ prefix })}`)).paths,
     watch: (id, after, watcher) =>
       follow({

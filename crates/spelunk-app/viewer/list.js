@@ -22,6 +22,10 @@ export function runList({ origin, go }) {
   const body = el('div', { class: 'runs' });
   const below = el('div', { class: 'tools' });
   const compare = button('Compare', () => go(`#/compare/${Array.from(state.chosen).join('/')}`), { disabled: true });
+  const fleet = el('a', { href: '#/fleet', hidden: true }, 'Fleet');
+  origin.server().then((about) => {
+    fleet.hidden = !about.fleet;
+  }, () => {});
   const element = el(
     'section',
     { 'aria-labelledby': 'runs-title' },
@@ -29,6 +33,7 @@ export function runList({ origin, go }) {
       'div',
       { class: 'page-head' },
       el('h1', { id: 'runs-title' }, 'Runs'),
+      fleet,
       el('a', { class: 'primary', href: '#/new' }, 'New run'),
     ),
     el(

@@ -3,6 +3,7 @@
 import { announce, button, el, fill } from './dom.js';
 import { keepToken, openOrigin, takeToken } from './api.js';
 import { comparison } from './compare.js';
+import { fleetPage } from './fleet.js';
 import { newRun } from './form.js';
 import { runList } from './list.js';
 import { runPage } from './run.js';
@@ -61,6 +62,7 @@ function make([where, ...rest]) {
   if (origin.isExported) return runPage({ origin, id: origin.run, tab, item, go });
   if (id) return runPage({ origin, id, tab, item, go });
   if (where === 'new') return newRun({ origin, go });
+  if (where === 'fleet') return fleetPage({ origin });
   if (where === 'compare' && rest.length === 2) return comparison({ origin, runs: rest, go });
   return runList({ origin, go });
 }

@@ -12,13 +12,13 @@ use spelunk_types::{BlobId, ScanOptions};
 
 pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
-use crate::document::{DocEntry, Origin, Pins, SourceInput};
+use crate::document::{Database, DocEntry, Origin, Pins, SourceInput};
 use crate::extract::ExtractKind;
 use crate::image::{ImageEntry, ImageKind};
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
-use crate::{ScanReport, SkipReason, SourceError, name};
+use crate::{ExtractError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
@@ -62,6 +62,9 @@ impl Corpus {
     /// The same corpus for a reader that does not see: it must not have an image that the user named.
     pub fn as_text(self) -> Result<Self, SourceError> {
         match self.images.iter().find(|image| image.is_named) {
+            Some(ImageEntry { name, kind: ImageKind::Pdf, .. }) => {
+                Err(SourceError::Extract { name: name.clone(), source: ExtractError::NoText })
+            }
             Some(image) => Err(SourceError::Image { name: image.name.clone() }),
             None => Ok(self),
         }
@@ -125,6 +128,9 @@ impl Corpus {
             let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
             for (candidate, reading) in batch.into_iter().zip(readings) {
                 let report = &mut reports[candidate.source_idx];
+                if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
+                    images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
+                }
                 match admit(candidate, reading, report)? {
                     Admitted::Document(document) => documents.push(*document),
                     Admitted::Image(image) => images.push(image),
@@ -220,7 +226,7 @@ fn list(
         }
         let mut duplicates = Vec::new();
         source.list(&prefix, room, &mut report, &mut |found| {
-            let SourceItem { origin, name, bytes, named_by, redacts, is_image } = found;
+            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server } = found;
             if is_image {
                 images.extend(image(&origin, &name, bytes, named_by));
                 return;
@@ -238,6 +244,7 @@ fn list(
                 progress(*so_far);
             }
             let extract = match &origin {
+                _ if server.is_some() => None,
                 Origin::File(_) => ExtractKind::of(&name, room.filter.options),
                 Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
             };
@@ -250,6 +257,7 @@ fn list(
                 extract,
                 redacts,
                 pin: None,
+                server,
             });
         })?;
         for name in duplicates {
@@ -296,7 +304,7 @@ enum Admitted {
 
 /// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
 fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Result<Admitted, SourceError> {
-    let Candidate { name, origin, named_by, redacts, bytes, .. } = candidate;
+    let Candidate { name, origin, named_by, redacts, bytes, server, extract, .. } = candidate;
     match (reading, named_by) {
         (
             Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets },
@@ -305,6 +313,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
+            let database = server.map(Database::Server).or(database);
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
             let extracted = moved_to.is_some();
             let origin = moved_to.map_or(origin, Origin::File);
@@ -332,6 +341,12 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
             (None, NamedBy::Walk) => report.skip(why.into(), &name),
             (None, NamedBy::User) => return Err(SourceError::NotText { name, why }),
         },
+        (Reading::NotExtracted(why @ ExtractError::NoText), NamedBy::User | NamedBy::Walk)
+            if extract == Some(ExtractKind::Pdf) && matches!(origin, Origin::File(_)) =>
+        {
+            report.skip(why.reason(), &name);
+            return Ok(image(&origin, &name, bytes, named_by).map_or(Admitted::Nothing, Admitted::Image));
+        }
         (Reading::NotExtracted(why), NamedBy::Walk) => report.skip(why.reason(), &name),
         (Reading::NotExtracted(source), NamedBy::User) => return Err(SourceError::Extract { name, source }),
         (Reading::NoScratch(source), NamedBy::User | NamedBy::Walk) => {

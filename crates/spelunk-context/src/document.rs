@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use spelunk_types::BlobId;
 
+use crate::ServerHandle;
+
 /// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
@@ -47,6 +49,8 @@ pub enum SourceInput {
         /// The saved bytes.
         bytes: Vec<u8>,
     },
+    /// A database server that the user named.
+    Database(ServerHandle),
 }
 
 /// One readable item of a source.
@@ -70,12 +74,21 @@ pub struct DocEntry {
     pub origin: Origin,
     /// Whether this is text extracted from a PDF, DOCX, HTML or SQLite file. Its size and digest are those of the text.
     pub extracted: bool,
-    /// The SQLite file whose tables this text describes.
-    pub database: Option<PathBuf>,
+    /// The database whose tables this text describes.
+    pub database: Option<Database>,
     /// Whether secrets are redacted when its text is read; see [`crate::redact`].
     pub redacts: bool,
     /// Whether the scan found secrets. It does not look for them where secrets are allowed.
     pub has_secrets: bool,
+}
+
+/// Where the rows are that a document describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// In this SQLite file.
+    File(PathBuf),
+    /// On this server.
+    Server(ServerHandle),
 }
 
 /// The location of a document's bytes.

@@ -12,7 +12,7 @@ use spelunk_types::{ErrorCode, Explain};
 pub use self::missing_path::Nearest;
 pub(crate) use self::missing_path::{is_absence, nearest};
 use crate::decode::NotText;
-use crate::{ExtractError, SkipReason};
+use crate::{ExtractError, ServerError, SkipReason};
 
 /// A source or a document that could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,13 @@ pub enum SourceError {
         #[source]
         source: io::Error,
     },
+    #[error("could not use the database `{url}`: {why}")]
+    Database {
+        /// Without the password.
+        url: String,
+        why: String,
+        hint: &'static str,
+    },
     #[error("`{glob}` is not a valid glob: {why}")]
     Glob { glob: String, why: String },
     #[error("`{name}` changed since it was scanned")]
@@ -68,6 +75,19 @@ impl SourceError {
             Self::Read { path: path.to_owned(), source: error }
         }
     }
+
+    /// What a database server at this address could not do.
+    pub fn database(url: &str, error: ServerError) -> Self {
+        let (why, hint) = match error {
+            ServerError::Unusable { why, hint } => (why, hint),
+            ServerError::TooLong => (
+                "it does not answer in time".to_owned(),
+                "check that the server is not overloaded, and try again",
+            ),
+            ServerError::Rejected(why) => (why, "check what the account may read"),
+        };
+        Self::Database { url: url.to_owned(), why, hint }
+    }
 }
 
 impl Explain for SourceError {
@@ -82,6 +102,7 @@ impl Explain for SourceError {
             | Self::Special { .. }
             | Self::Archive { .. }
             | Self::Extract { .. }
+            | Self::Database { .. }
             | Self::Scratch { .. } => ErrorCode::SourceUnreadable,
             Self::Empty { .. } => ErrorCode::SourceEmpty,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
@@ -110,6 +131,7 @@ impl Explain for SourceError {
             Self::Empty { skipped, .. } => hint_for_empty(skipped),
             Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand",
             Self::Extract { source, .. } => source.hint(),
+            Self::Database { hint, .. } => hint,
             Self::Scratch { .. } => "free some space there, or set `TMPDIR` to another directory",
             Self::Glob { .. } => "use `*` for part of a name, `**` for directories, `\\[` for a bracket",
             Self::Changed { .. } => "start a new run with the current text",

@@ -1,4 +1,4 @@
-//! Extracts text from PDF, DOCX and HTML, and describes SQLite databases. The input is hostile: input and output sizes are
+//! Extracts text from PDF, DOCX and HTML and pages from PDF, and describes SQLite databases. The input is hostile: input and output sizes are
 //! limited, and PDF and DOCX are read in a worker process, so a library failure costs only that document.
 
 mod apart;
@@ -8,13 +8,15 @@ mod html;
 #[cfg(feature = "extract")]
 mod pdf;
 #[cfg(feature = "extract")]
+mod pdf_pages;
+#[cfg(feature = "extract")]
 mod quiet;
 pub(crate) mod sqlite;
 
 use spelunk_types::ScanOptions;
 
 pub use self::apart::{EXTRACT_TASK, serve_extract};
-pub(crate) use self::apart::{WorkerSlot, extract_apart};
+pub(crate) use self::apart::{WorkerSlot, extract_apart, pages_apart};
 use crate::{SkipReason, name};
 
 /// A longer document is not extracted.
@@ -106,7 +108,9 @@ impl ExtractError {
         match self {
             Self::Damaged { .. } => "check that it opens in another program, or convert it to text first",
             Self::Encrypted => "save a copy without a password first",
-            Self::NoText => "run text recognition (OCR) over it first",
+            Self::NoText => {
+                "run text recognition (OCR) over it first, or ask a model that reads PDF about it: `spelunk model show NAME` lists `pdf`"
+            }
             Self::TooLarge | Self::TooSlow | Self::TooCostly { .. } | Self::Crashed { .. } => {
                 "convert it to text first and pass that file"
             }
@@ -155,6 +159,41 @@ pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> 
     } else {
         Ok(text)
     }
+}
+
+/// Pages of a PDF, the first being 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRange {
+    /// The first.
+    pub first: u32,
+    /// The last, included.
+    pub last: u32,
+}
+
+/// Pages of a PDF as a PDF.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PdfPages {
+    /// How many pages the whole file has.
+    pub n_of_file: u32,
+    /// How many these are.
+    pub n_pages: u32,
+    /// The widest, in pixels at 150 per inch.
+    pub width: u32,
+    /// The highest, in pixels at 150 per inch.
+    pub height: u32,
+    /// The PDF; empty if there is no such page.
+    pub bytes: Vec<u8>,
+}
+
+/// Pages of a PDF, or all of them, cut out in this process: what a worker does.
+pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        return Err(ExtractError::TooLarge);
+    }
+    #[cfg(feature = "extract")]
+    return quiet::catch(|| pdf_pages::cut(bytes, range));
+    #[cfg(not(feature = "extract"))]
+    return Err(ExtractError::NotBuilt);
 }
 
 /// The libraries quote the input in their messages, so it may contain anything.

@@ -1,4 +1,4 @@
-//! Images of the sources. They are not documents: no text is read from them and no digest of a corpus contains them. A scan
+//! Images and PDF pages of the sources, for models that see. They are not documents: no text is read from them and no digest of a corpus contains them. A scan
 //! lists them by name; what a file holds is read, checked and hashed when a model is shown it.
 
 mod header;
@@ -11,12 +11,13 @@ use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
 pub use self::header::ImageHeader;
-use crate::{SourceError, error, name};
+use crate::extract::{INPUT_BYTES_MAX, pages_apart};
+use crate::{ExtractError, PageRange, SourceError, error, name};
 
 /// The most pixels on a side that all providers accept.
 const SIDE_PIXELS_MAX: u32 = 8_000;
 
-/// An image that a scan found.
+/// An image or a PDF that a scan found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageEntry {
     /// A relative path with `/` as the separator, as documents have.
@@ -25,7 +26,7 @@ pub struct ImageEntry {
     pub kind: ImageKind,
     /// The size when it was scanned.
     pub bytes: u64,
-    /// Whether the user named this file, rather than a directory that contains it.
+    /// Whether the user named this file, rather than a directory that contains it, and no text can be read from it.
     pub is_named: bool,
     pub(crate) path: PathBuf,
 }
@@ -41,6 +42,8 @@ pub enum ImageKind {
     Gif,
     /// WebP.
     Webp,
+    /// Pages of a PDF.
+    Pdf,
 }
 
 impl ImageKind {
@@ -52,6 +55,7 @@ impl ImageKind {
             "jpg" | "jpeg" => Some(Self::Jpeg),
             "gif" => Some(Self::Gif),
             "webp" => Some(Self::Webp),
+            "pdf" => Some(Self::Pdf),
             _ => None,
         }
     }
@@ -63,6 +67,7 @@ impl ImageKind {
             Self::Jpeg => "jpeg",
             Self::Gif => "gif",
             Self::Webp => "webp",
+            Self::Pdf => "pdf",
         }
     }
 
@@ -73,6 +78,7 @@ impl ImageKind {
             Self::Jpeg => "image/jpeg",
             Self::Gif => "image/gif",
             Self::Webp => "image/webp",
+            Self::Pdf => "application/pdf",
         }
     }
 }
@@ -82,9 +88,11 @@ impl ImageKind {
 pub struct ImageFile {
     /// What its header says.
     pub header: ImageHeader,
-    /// BLAKE3 of the bytes.
+    /// How many pages it has; a picture is one.
+    pub pages: u32,
+    /// BLAKE3 of the file and of which pages these are.
     pub digest: BlobId,
-    /// The file.
+    /// The picture, or a PDF with these pages.
     pub bytes: Arc<[u8]>,
 }
 
@@ -114,14 +122,72 @@ pub enum ImageError {
         /// The declared height.
         height: u32,
     },
+    /// It has fewer pages.
+    #[error("it has no page {page}, but {n_pages}")]
+    NoPage {
+        /// The page that was named.
+        page: u32,
+        /// How many it has.
+        n_pages: u32,
+    },
+    /// Its pages cannot be read.
+    #[error(transparent)]
+    Pages(#[from] ExtractError),
     /// It cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
 }
 
 impl ImageEntry {
-    /// Reads the file. Only its header is interpreted. Blocking.
-    pub fn read(&self, bytes_max: u64) -> Result<ImageFile, ImageError> {
+    /// The image that a name means, and the pages if it is a PDF: `report.pdf#page=3` or `report.pdf#page=3-5`.
+    pub fn find<'a>(images: &'a [Self], name: &str) -> Option<(&'a Self, Option<PageRange>)> {
+        let of = |name: &str| images.iter().find(|image| image.name == name);
+        if let Some(image) = of(name) {
+            return Some((image, None));
+        }
+        let (file, range) = name.rsplit_once("#page=")?;
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let range = PageRange { first: first.parse().ok()?, last: last.parse().ok()? };
+        let is_range = 1 <= range.first && range.first <= range.last;
+        let image = of(file).filter(|image| is_range && image.kind == ImageKind::Pdf)?;
+        Some((image, Some(range)))
+    }
+
+    /// Reads a picture, of which only the header is interpreted, or pages of a PDF. Blocking.
+    pub fn read(&self, range: Option<PageRange>, bytes_max: u64) -> Result<ImageFile, ImageError> {
+        if self.kind == ImageKind::Pdf {
+            return self.read_pages(range, bytes_max);
+        }
+        let bytes = self.read_bytes(bytes_max)?;
+        let header = ImageHeader::read(&bytes)?;
+        let digest = BlobId::from_hash(*blake3::hash(&bytes).as_bytes());
+        Ok(ImageFile { header, pages: 1, digest, bytes: bytes.into() })
+    }
+
+    fn read_pages(&self, range: Option<PageRange>, bytes_max: u64) -> Result<ImageFile, ImageError> {
+        let file = self.read_bytes(INPUT_BYTES_MAX)?;
+        let pages = pages_apart(&file, range)?;
+        let (first, last) = range.map_or((1, 1), |range| (range.first, range.last));
+        if last > pages.n_of_file {
+            return Err(ImageError::NoPage { page: last, n_pages: pages.n_of_file });
+        }
+        if pages.bytes.len() as u64 > bytes_max {
+            return Err(ImageError::TooLarge { bytes_max });
+        }
+        // Not of the pages: another version of this program may write them differently.
+        let mut digest = blake3::Hasher::new();
+        digest.update(&file);
+        if range.is_some() {
+            digest.update(format!("#page={first}-{last}").as_bytes());
+        }
+        let side = |pixels: u32| pixels.clamp(1, SIDE_PIXELS_MAX);
+        let header =
+            ImageHeader { kind: ImageKind::Pdf, width: side(pages.width), height: side(pages.height) };
+        let digest = BlobId::from_hash(*digest.finalize().as_bytes());
+        Ok(ImageFile { header, pages: pages.n_pages, digest, bytes: pages.bytes.into() })
+    }
+
+    fn read_bytes(&self, bytes_max: u64) -> Result<Vec<u8>, ImageError> {
         let bytes = self.bytes_up_to(bytes_max.saturating_add(1)).map_err(|error| {
             if error::is_absence(&error) {
                 SourceError::Changed { name: self.name.clone() }
@@ -132,9 +198,7 @@ impl ImageEntry {
         if bytes.len() as u64 > bytes_max {
             return Err(ImageError::TooLarge { bytes_max });
         }
-        let header = ImageHeader::read(&bytes)?;
-        let digest = BlobId::from_hash(*blake3::hash(&bytes).as_bytes());
-        Ok(ImageFile { header, digest, bytes: bytes.into() })
+        Ok(bytes)
     }
 
     /// Opens only a regular file: a pipe that replaced it would block forever.

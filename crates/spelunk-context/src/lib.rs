@@ -22,6 +22,7 @@ mod scan_read;
 mod schema;
 mod scratch;
 mod secrets;
+mod server;
 mod source;
 mod split;
 mod store;
@@ -36,11 +37,13 @@ mod view;
 pub use cite::{Shown, check_citations};
 pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
 pub use decode::NotText;
-pub use document::{DocEntry, Origin, Pin, Pins, SourceInput};
+pub use document::{Database, DocEntry, Origin, Pin, Pins, SourceInput};
 pub use drift::Drift;
 pub use error::{Nearest, SourceError};
 pub use extract::sqlite::{distrust_schemas, sqlite_uri};
-pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
+pub use extract::{
+    EXTRACT_TASK, ExtractError, ExtractKind, PageRange, PdfPages, extract, pdf_pages, serve_extract,
+};
 pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
@@ -57,6 +60,10 @@ pub use report::{ScanReport, SkipReason};
 pub use scan_read::ScanProgress;
 pub use schema::SchemaSketch;
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
+pub use server::{
+    DatabaseServer, QueryWatch, ServerBounds, ServerColumn, ServerError, ServerHandle, ServerRows,
+    ServerTable,
+};
 pub use source::given_text;
 pub use spelunk_types::ScanOptions;
 pub use split::{

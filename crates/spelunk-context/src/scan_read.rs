@@ -16,7 +16,7 @@ use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
 use crate::decode::{self, HEAD_BYTES, Utf16Stream};
-use crate::document::Origin;
+use crate::document::{Database, Origin};
 use crate::extract::{self, ExtractKind};
 use crate::lines::count_lines;
 use crate::scratch::Scratch;
@@ -60,7 +60,7 @@ pub(crate) enum Reading {
         modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
         /// The database, if the text describes one.
-        database: Option<PathBuf>,
+        database: Option<Database>,
         secrets: SecretTally,
     },
     Empty,
@@ -363,7 +363,7 @@ fn sqlite_named(candidate: &Candidate, mut file: &File) -> io::Result<bool> {
 /// Writes a description of a database to a scratch file.
 fn describe_one(candidate: &Candidate, path: &Path, scratch: &Scratch) -> Reading {
     match extract::sqlite::describe(path) {
-        Ok(text) => keep_extracted(candidate, &text, Some(path.to_owned()), scratch),
+        Ok(text) => keep_extracted(candidate, &text, Some(Database::File(path.to_owned())), scratch),
         Err(error) => Reading::NotExtracted(error),
     }
 }
@@ -371,7 +371,7 @@ fn describe_one(candidate: &Candidate, path: &Path, scratch: &Scratch) -> Readin
 fn keep_extracted(
     candidate: &Candidate,
     text: &str,
-    database: Option<PathBuf>,
+    database: Option<Database>,
     scratch: &Scratch,
 ) -> Reading {
     if !scratch.reserve(text.len() as u64) {

@@ -22,7 +22,10 @@ use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
 use crate::unpack_limits::UnpackLimits;
-use crate::{ScanReport, SkipReason, SourceError, name};
+use crate::{QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name};
+
+/// The longest that the catalogue of a database server is read.
+const DESCRIBE_MS_MAX: u64 = 10_000;
 
 /// Something that may become a document.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct Candidate {
     pub(crate) redacts: bool,
     /// How an earlier scan found it, if it has grown since.
     pub(crate) pin: Option<Pin>,
+    /// The server whose tables it describes.
+    pub(crate) server: Option<ServerHandle>,
 }
 
 impl Candidate {
@@ -58,6 +63,8 @@ pub(crate) struct SourceItem {
     pub(crate) redacts: bool,
     /// Whether it is an image, already counted as skipped.
     pub(crate) is_image: bool,
+    /// The server whose tables it describes.
+    pub(crate) server: Option<ServerHandle>,
 }
 
 /// What to do if a candidate is not text: refuse what the user named, skip what a walk found.
@@ -81,6 +88,7 @@ pub(crate) enum Source {
     File { path: PathBuf, name: String, bytes: u64 },
     Archive { path: PathBuf, name: String, format: Format },
     Text { name: String, bytes: Arc<[u8]> },
+    Database { server: ServerHandle, text: Arc<[u8]> },
 }
 
 impl Source {
@@ -92,6 +100,12 @@ impl Source {
             }
             SourceInput::Kept { name, bytes } => {
                 return Ok(Self::Text { name: text::name(name), bytes: bytes.as_slice().into() });
+            }
+            SourceInput::Database(server) => {
+                let described = server.describe(&QueryWatch::of_ms(DESCRIBE_MS_MAX));
+                let text =
+                    described.map_err(|error| SourceError::database(server.url(), error))?.into_bytes();
+                return Ok(Self::Database { server: server.clone(), text: text.into() });
             }
             SourceInput::Path(path) => (path, path),
             SourceInput::Typed { path, typed } => (path, typed),
@@ -115,6 +129,7 @@ impl Source {
                 name => name,
             },
             Self::File { name, .. } | Self::Archive { name, .. } | Self::Text { name, .. } => name.clone(),
+            Self::Database { server, .. } => text::name(server.name()),
         }
     }
 
@@ -122,7 +137,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),
-            Self::Text { .. } => None,
+            Self::Text { .. } | Self::Database { .. } => None,
         }
     }
 
@@ -174,7 +189,30 @@ impl Source {
                     report.redact(&name, &marks_in(&bytes));
                 }
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(SourceItem { origin, name, bytes: n_bytes, named_by, redacts, is_image: false });
+                found(SourceItem {
+                    origin,
+                    name,
+                    bytes: n_bytes,
+                    named_by,
+                    redacts,
+                    is_image: false,
+                    server: None,
+                });
+                Ok(())
+            }
+            Self::Database { server, text } => {
+                let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
+                let origin = Origin::Text(text);
+                let (named_by, server) = (NamedBy::User, Some(server));
+                found(SourceItem {
+                    origin,
+                    name,
+                    bytes: n_bytes,
+                    named_by,
+                    redacts,
+                    is_image: false,
+                    server,
+                });
                 Ok(())
             }
         }
@@ -183,7 +221,7 @@ impl Source {
 
 impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
-        Self { origin: Origin::File(path), name, bytes, named_by, redacts, is_image: false }
+        Self { origin: Origin::File(path), name, bytes, named_by, redacts, is_image: false, server: None }
     }
 }
 

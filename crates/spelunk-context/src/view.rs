@@ -7,7 +7,7 @@ use spelunk_types::BlobId;
 
 use crate::image::ImageEntry;
 use crate::scan_read::{digest_of, read_text};
-use crate::{Corpus, DocEntry, Outline, SourceError};
+use crate::{Corpus, Database, DocEntry, Outline, SourceError};
 
 /// Part of a corpus. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -26,6 +26,16 @@ impl View {
         Self { corpus, selection, is_whole: true }
     }
 
+    /// The corpus, if this is all of it.
+    pub fn whole(&self) -> Option<&Arc<Corpus>> {
+        self.is_whole.then_some(&self.corpus)
+    }
+
+    /// The document with this number in the corpus.
+    pub fn document(&self, idx: u32) -> Option<&DocEntry> {
+        self.corpus.documents().get(idx as usize)
+    }
+
     /// The images, sorted by name; a narrowed view has none.
     pub fn images(&self) -> &[ImageEntry] {
         if self.is_whole { self.corpus.images() } else { &[] }
@@ -39,6 +49,11 @@ impl View {
     /// Whether a document describes a database, which may be queried and may change.
     pub fn has_databases(&self) -> bool {
         self.documents().any(|document| document.database.is_some())
+    }
+
+    /// Whether one of them is on a server.
+    pub fn has_servers(&self) -> bool {
+        self.documents().any(|document| matches!(document.database, Some(Database::Server(_))))
     }
 
     /// The total size of its documents on disk.

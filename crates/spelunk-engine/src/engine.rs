@@ -3,6 +3,7 @@
 mod drive;
 mod handle;
 mod request;
+mod sources;
 mod start;
 mod words;
 
@@ -13,14 +14,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spelunk_context::{
-    Corpus, Detector, Mode, Pins, ScanOptions, ScanProgress, SourceInput, View, given_text,
-};
+use spelunk_context::{Corpus, Detector, Mode, ScanOptions, ScanProgress, View};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
-use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
-use spelunk_model::Model;
+use spelunk_journal::{Blobs, Journal, RunLock, Workspace, WorkspaceHold};
+use spelunk_model::{CallPlaces, Model};
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{EffectId, Event, EventKind, FrameId, RunId, SourceSpec, Strategy, Usage};
+use spelunk_types::{EffectId, Event, EventKind, FrameId, RunId, Strategy, Usage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -29,6 +28,7 @@ use self::drive::drive;
 use self::handle::CutOff;
 pub use self::handle::RunHandle;
 pub use self::request::{ResumeRequest, RunRequest};
+pub use self::sources::snapshot_input;
 use self::start::{check_resumed, corpus_record, pins, recorded_start, start_of};
 use self::words::MaskedQuestion;
 use crate::frame::{Models, Run};
@@ -38,6 +38,7 @@ use crate::journal::writer::{JournalWriter, WriterFiles};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
+use crate::rows::OpenDatabase;
 use crate::run_start::RunStart;
 use crate::sync::lock;
 use crate::tools::ExternalTools;
@@ -60,8 +61,12 @@ pub struct Engine {
     tools: ExternalTools,
     /// Rate limits per model.
     rate_limits: RateLimits,
+    /// Where calls are made, if not only here.
+    places: Option<Arc<dyn CallPlaces>>,
     /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
+    /// Opens the databases of a run that is resumed.
+    databases: Option<OpenDatabase>,
     /// Detects the types of documents.
     detector: Detector,
     /// Identifies the detector's settings in the index.
@@ -82,7 +87,9 @@ impl Engine {
             named_models: NamedModels::default(),
             tools: ExternalTools::default(),
             rate_limits: RateLimits::default(),
+            places: None,
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
+            databases: None,
             detector: Detector::default(),
             detector_key: String::new(),
             texts_held: Mutex::default(),
@@ -113,6 +120,12 @@ impl Engine {
         Self { rate_limits, ..self }
     }
 
+    /// Makes calls at these places instead of only here.
+    #[must_use]
+    pub fn with_places(self, places: Option<Arc<dyn CallPlaces>>) -> Self {
+        Self { places, ..self }
+    }
+
     /// Uses another embedding model for the index; it is opened at the first search.
     #[must_use]
     pub fn with_embedder(
@@ -131,38 +144,6 @@ impl Engine {
     /// The workspace of this engine.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
-    }
-
-    /// Stores text that arrived with a request, with its secrets removed, so that a resumed run finds it again.
-    /// Garbage collection is held off until a run of this engine has started or the engine is dropped.
-    pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
-        let bytes = &*given_text(name, bytes, &self.scan);
-        let hold = self.workspace.hold()?;
-        *lock(&self.texts_held) = hold;
-        let blobs = self.workspace.blobs();
-        Ok(SourceSpec::Text { name: name.to_owned(), content: blobs.keep_bytes(bytes)? })
-    }
-
-    /// Scans the sources. Blocking; reports to `progress`.
-    pub fn open_corpus(
-        &self,
-        sources: &[SourceSpec],
-        progress: &mut dyn FnMut(ScanProgress),
-    ) -> Result<Corpus, EngineError> {
-        self.read_sources(sources, &self.scan, &Pins::new(), progress)
-    }
-
-    fn read_sources(
-        &self,
-        sources: &[SourceSpec],
-        scan: &ScanOptions,
-        pins: &Pins,
-        progress: &mut dyn FnMut(ScanProgress),
-    ) -> Result<Corpus, EngineError> {
-        let blobs = self.workspace.blobs();
-        let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
-        let inputs = inputs.map_err(|source| EngineError::GivenText { source })?;
-        Ok(Corpus::scan_pinned(&inputs, scan, pins, progress)?)
     }
 
     /// A fresh run id, for a run to be started later.
@@ -377,6 +358,7 @@ impl Engine {
             writer,
             concurrency: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
             rate_limits: self.rate_limits.clone(),
+            places: self.places.clone(),
             in_flight: InFlight::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
@@ -472,18 +454,6 @@ fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
     let hint = "this is an upper bound; the provider's bill may be lower".to_owned();
     facts.push((FrameId::root(), EventKind::WarningRaised { message, hint }));
     facts
-}
-
-fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, JournalError> {
-    Ok(match source {
-        SourceSpec::Path { path, name: None } => SourceInput::Path(path.into()),
-        SourceSpec::Path { path, name: Some(name) } => {
-            SourceInput::Typed { path: path.into(), typed: name.into() }
-        }
-        SourceSpec::Text { name, content } => {
-            SourceInput::Kept { name: name.clone(), bytes: blobs.bytes(content)? }
-        }
-    })
 }
 
 fn scanned(corpus: &Corpus) -> Vec<EventKind> {

@@ -12,7 +12,7 @@ mod text_functions;
 
 use std::sync::Arc;
 
-use spelunk_context::{DocEntry, SourceError, View};
+use spelunk_context::{DocEntry, QueryWatch, SourceError, View};
 use spelunk_index::Notice;
 use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
 use spelunk_types::Limits;
@@ -23,7 +23,7 @@ pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_js
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
 use crate::Task;
-use crate::rows::LazyTables;
+use crate::rows::{LazyTables, query_ms_max};
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -60,6 +60,8 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     tables: Arc<LazyTables>,
+    /// The time of a query.
+    watch: QueryWatch,
     /// Semantic search, if configured.
     retrieval: Option<FrameRetrieval>,
 }
@@ -103,6 +105,7 @@ impl Environment {
             limits: limits.clone(),
             objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
             tables: Arc::default(),
+            watch: QueryWatch::of_ms(query_ms_max(&task.view, limits)),
             retrieval,
         };
         let (shape, variables) = environment.bind()?;
@@ -203,6 +206,21 @@ impl Environment {
         let asks_database =
             || matches!(call.name.as_str(), "tables" | "query_rows") && self.view.has_databases();
         call.receiver.is_none() && (asks_index() || asks_database())
+    }
+
+    /// The same environment, whose queries have this time.
+    pub(crate) fn watched(self, watch: &QueryWatch) -> Self {
+        Self { watch: watch.clone(), ..self }
+    }
+
+    /// The maximum duration of a query.
+    pub(crate) fn query_ms_max(&self) -> u64 {
+        query_ms_max(&self.view, &self.limits)
+    }
+
+    /// See [`LazyTables::take_lost`].
+    pub(crate) fn take_lost(&self) -> Option<SourceError> {
+        self.tables.take_lost()
     }
 
     /// Answers a host call that looks at text. Blocking.

@@ -5,13 +5,13 @@
 mod language;
 mod support;
 
-use spelunk_context::{Shown, View, check_citations};
+use spelunk_context::{QueryWatch, Shown, SourceError, View, check_citations};
 use spelunk_tables::Tables;
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 pub(crate) use self::language::{language_of, not_said};
 pub(crate) use self::support::{Excerpt, support};
-use crate::sync::blocking;
+use crate::sync::{blocking, watched};
 use crate::{Answer, Frame, FrameError};
 
 /// Citations checked per reply.
@@ -54,8 +54,8 @@ async fn check_rows(
     let claims: Vec<Citation> = rows.into_iter().map(|(claim, _)| claim).collect();
     let what = format!("rows {}", serde_json::to_string(&claims).unwrap_or_default());
     let view = view.clone();
-    let look = move || -> Vec<(Citation, Found)> {
-        let mut tables = Tables::of_databases(&view);
+    let look = move |watch: &QueryWatch| -> Result<Vec<(Citation, Found)>, SourceError> {
+        let mut tables = Tables::of_databases(&view, watch)?;
         let mut check = |claim: Citation| {
             let row = tables.as_mut().and_then(|tables| tables.row(&claim.document));
             let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -68,9 +68,11 @@ async fn check_rows(
                 Some(_) | None => (claim, Found::Missing),
             }
         };
-        claims.into_iter().map(&mut check).collect()
+        let checked = claims.into_iter().map(&mut check).collect();
+        tables.as_mut().and_then(Tables::take_lost).map_or(Ok(checked), Err)
     };
-    let read = async move { Ok(serde_json::to_string(&blocking(look).await).unwrap_or_default()) };
+    let ms_max = frame.limits().query_ms_max;
+    let read = async move { Ok(serde_json::to_string(&watched(ms_max, look).await?).unwrap_or_default()) };
     let found = frame.observe(&what, read).await?;
     let found: Vec<(Citation, Found)> = serde_json::from_str(&found).unwrap_or_default();
     Ok(others.into_iter().chain(found).collect())

@@ -42,7 +42,7 @@ pub use cancel::Cancel;
 pub use choose::first_strategy;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
-pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};
+pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult, snapshot_input};
 pub use error::{EngineError, FrameError, Stop};
 pub use findings::{ReportCoverage, RunReport};
 pub use frame::{Frame, Program, RunSettings};

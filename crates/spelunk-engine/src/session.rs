@@ -110,8 +110,9 @@ impl<'a> Session<'a> {
         // Reading a large view is CPU-bound.
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
         let OpenEnvironment { environment, mut variables, mut description, preview } = opened;
-        if frame.lists_images(&task.view).await? {
-            let (images, told) = serve::images::listed(&task.view);
+        let images = frame.listed_images(&task.view).await?;
+        if !images.is_empty() {
+            let (images, told) = serve::images::listed(&images);
             variables.push(images);
             description += &told;
         }

@@ -1,6 +1,9 @@
 //! Locks and threads, as the engine uses them everywhere.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use spelunk_context::QueryWatch;
 
 /// Locks a mutex. A panic of another holder does not matter: what a lock protects here is valid at every step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -12,4 +15,20 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// The same for queries. Once nobody waits for the result, as after Ctrl-C, they end early.
+pub(crate) async fn watched<T: Send + 'static>(
+    ms_max: u64,
+    work: impl FnOnce(&QueryWatch) -> T + Send + 'static,
+) -> T {
+    struct Waiting(QueryWatch);
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            self.0.is_abandoned.store(true, Ordering::Relaxed);
+        }
+    }
+    let waiting = Waiting(QueryWatch::of_ms(ms_max));
+    let watch = waiting.0.clone();
+    blocking(move || work(&watch)).await
 }

@@ -75,6 +75,11 @@ impl DocumentRecord {
     }
 
     /// Whether a filter for this content type, language or user-defined kind matches.
+    /// Whether it is of this version of the document.
+    fn is_of(&self, document: &DocEntry) -> bool {
+        self.version.strip_prefix(document.digest.as_str()) == Some(reading_of(document))
+    }
+
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
         self.content_type.name() == kind
             || self.language.as_deref() == Some(kind)
@@ -84,14 +89,32 @@ impl DocumentRecord {
 
 /// The hash of a document's bytes and of how they may be read: with secrets allowed, it is another text.
 fn version_of(document: &DocEntry) -> String {
-    let mark = if document.redacts { "" } else { "+secrets" };
-    format!("{}{mark}", document.digest)
+    format!("{}{}", document.digest, reading_of(document))
+}
+
+fn reading_of(document: &DocEntry) -> &'static str {
+    if document.redacts { "" } else { "+secrets" }
 }
 
 impl Catalogue {
     /// The record of a document, if it was indexed in its current version.
     pub(crate) fn current(&self, document: &DocEntry) -> Option<&DocumentRecord> {
-        self.documents.get(&document.name).filter(|record| record.version == version_of(document))
+        self.documents.get(&document.name).filter(|record| record.is_of(document))
+    }
+
+    /// Each document with its record, if it was indexed in its current version. Documents come sorted by name, but for a few,
+    /// so both lists are read once.
+    pub(crate) fn all_current<'a, 'd>(
+        &'a self,
+        documents: impl Iterator<Item = &'d DocEntry>,
+    ) -> impl Iterator<Item = (&'d DocEntry, Option<&'a DocumentRecord>)> {
+        let mut held = self.documents.iter().peekable();
+        documents.map(move |document| {
+            while held.next_if(|(name, _)| **name < document.name).is_some() {}
+            let here = held.next_if(|(name, _)| **name == document.name).map(|(_, record)| record);
+            let record = here.or_else(|| self.documents.get(&document.name));
+            (document, record.filter(|record| record.is_of(document)))
+        })
     }
 
     pub(crate) fn n_passages(&self) -> u64 {

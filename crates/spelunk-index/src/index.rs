@@ -13,19 +13,19 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use spelunk_context::{Detector, DocEntry, SourceError, View};
+use spelunk_context::{Corpus, Detector, DocEntry, SourceError, View};
 use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
-use crate::index::search::{SearchResults, search};
+use crate::index::search::{IndexedDocuments, SearchResults, search};
 use crate::index::update::{Update, would_rebuild};
 use crate::query::Query;
 use crate::texts::Texts;
 use crate::vector_store::Rows;
-use crate::words_index::{EmbeddedPassage, WORDS_DIRECTORY, WordsIndex, embedded_passages};
+use crate::words_index::{BitSet, EmbeddedPassage, WORDS_DIRECTORY, WordsIndex, embedded_passages};
 use crate::{EmbedError, Embedder, IndexError};
 
 const CATALOGUE: &str = "catalogue";
@@ -152,17 +152,38 @@ pub(crate) struct Snapshot {
     pub(crate) catalogue: Catalogue,
     pub(crate) words: WordsIndex,
     pub(crate) rows: Option<Rows>,
-    /// Which passage has which vector; computed on first use.
-    embedded_passages: OnceLock<Vec<EmbeddedPassage>>,
+    /// Which passage has which vector, sorted by row, and the set of these rows; computed on first use.
+    embedded_passages: OnceLock<(Vec<EmbeddedPassage>, BitSet)>,
+    /// The last corpus that was searched, and which of its documents are indexed: comparing their names takes longer than
+    /// a search.
+    indexed: Mutex<Option<(Weak<Corpus>, Arc<IndexedDocuments>)>>,
 }
 
 impl Snapshot {
-    pub(crate) fn embedded_passages(&self) -> tantivy::Result<&[EmbeddedPassage]> {
-        if let Some(passages) = self.embedded_passages.get() {
-            return Ok(passages);
+    /// The documents of a corpus that are indexed.
+    pub(crate) fn indexed(
+        &self,
+        corpus: &Arc<Corpus>,
+        compare: impl FnOnce() -> IndexedDocuments,
+    ) -> Arc<IndexedDocuments> {
+        let mut known = self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((of, indexed)) if of.as_ptr() == Arc::as_ptr(corpus) => Arc::clone(indexed),
+            Some(_) | None => {
+                let indexed = Arc::new(compare());
+                *known = Some((Arc::downgrade(corpus), Arc::clone(&indexed)));
+                indexed
+            }
+        }
+    }
+
+    pub(crate) fn embedded_passages(&self) -> tantivy::Result<&(Vec<EmbeddedPassage>, BitSet)> {
+        if let Some(known) = self.embedded_passages.get() {
+            return Ok(known);
         }
         let passages = embedded_passages(&self.words.searcher())?;
-        Ok(self.embedded_passages.get_or_init(|| passages))
+        let rows = passages.iter().map(|passage| u64::from(passage.row)).collect();
+        Ok(self.embedded_passages.get_or_init(|| (passages, rows)))
     }
 }
 
@@ -326,7 +347,13 @@ fn load(directory: &Path) -> io::Result<State> {
         .vectors
         .as_ref()
         .map(|vectors| Rows::new(directory.join(VECTORS_DIRECTORY), vectors.dimensions, vectors.n_rows));
-    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, embedded_passages: OnceLock::new() })))
+    Ok(State::Ready(Box::new(Snapshot {
+        catalogue,
+        words,
+        rows,
+        embedded_passages: OnceLock::new(),
+        indexed: Mutex::default(),
+    })))
 }
 
 /// A file whose recorded size and time match is trusted; any other is read and verified.

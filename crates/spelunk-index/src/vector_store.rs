@@ -1,8 +1,9 @@
 //! Vectors on disk: a row of int8 and its scale for each distinct text, in append-only files of 65,536 rows. A row is
-//! found by its key, the hash of its text and model, so no text is embedded twice. A scan reads the rows in blocks and
-//! holds at most one block and the similarities of one file per thread.
+//! found by its key, the hash of its text and model, so no text is embedded twice. A complete file of rows has one of
+//! signs beside it, a bit per number: a scan compares the signs, which are an eighth as long, and computes the similarities
+//! of the nearest only. It holds at most one block per thread.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -22,6 +23,11 @@ const SCALE_BYTES: usize = 4;
 /// Rows read at a time.
 const BLOCK_ROWS: u32 = 1 << 12;
 
+/// How many rows that are near by their signs are compared by their numbers, at least and for each row that is wanted. Of
+/// 585,000 rows (source code, 60 questions), 99.7 % of the ten nearest and 98.3 % of the fifty nearest are among them.
+const BY_SIGNS_MIN: usize = 4096;
+const BY_SIGNS_EACH: usize = 16;
+
 /// Threads of a scan. More would only compete for memory bandwidth.
 const THREADS_MAX: usize = 4;
 
@@ -39,6 +45,20 @@ impl Quantised {
     pub(crate) fn of(vector: &[f32]) -> Self {
         let (scale, numbers) = crate::embed::quantise(vector);
         Self { scale, numbers: numbers.collect() }
+    }
+
+    /// For every byte of signs, what each of its values adds to the product of the numbers and the signs.
+    fn sign_products(&self) -> Vec<[i32; 256]> {
+        let product = |eight: &[u8], signs: u8| {
+            let signed = eight.iter().zip(0..).map(|(number, bit)| {
+                let number = i32::from(number.cast_signed());
+                if signs >> bit & 1 == 1 { -number } else { number }
+            });
+            signed.sum()
+        };
+        let table =
+            |eight: &[u8]| std::array::from_fn(|signs| product(eight, u8::try_from(signs).unwrap_or(0)));
+        self.numbers.chunks(8).map(table).collect()
     }
 
     /// The similarity of two vectors.
@@ -64,6 +84,21 @@ pub(crate) struct Rows {
     directory: PathBuf,
     dimensions: usize,
     len: u32,
+}
+
+/// The sign of each number, a bit each.
+fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
+    numbers
+        .chunks(8)
+        .map(|eight| eight.iter().zip(0..).fold(0, |bits, (number, bit)| bits | (number >> 7) << bit))
+}
+
+/// What a thread found: rows of complete files by the product with their signs, the largest first, others by their
+/// similarity.
+#[derive(Debug, Default)]
+struct Found {
+    by_signs: Vec<(Reverse<i32>, u32)>,
+    near: Vec<NearRow>,
 }
 
 /// A row and its similarity.
@@ -104,8 +139,10 @@ impl Rows {
 
     /// The names of its files.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
+        let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
         (0..self.len.div_ceil(SHARD_ROWS))
             .flat_map(|shard| [format!("rows-{shard:05}.bin"), format!("keys-{shard:05}.bin")])
+            .chain(signs)
     }
 
     fn row_bytes(&self) -> usize {
@@ -114,6 +151,23 @@ impl Rows {
 
     fn rows_path(&self, shard: u32) -> PathBuf {
         self.directory.join(format!("rows-{shard:05}.bin"))
+    }
+
+    fn signs_path(&self, shard: u32) -> PathBuf {
+        self.directory.join(format!("signs-{shard:05}.bin"))
+    }
+
+    fn sign_bytes(&self) -> usize {
+        self.dimensions.div_ceil(8)
+    }
+
+    /// Writes the signs of a complete file.
+    fn write_signs(&self, shard: u32) -> io::Result<()> {
+        let bytes_max = u64::from(SHARD_ROWS) * self.row_bytes() as u64;
+        let rows = files::read_whole(&self.rows_path(shard), bytes_max)?.unwrap_or_default();
+        let rows = rows.chunks_exact(self.row_bytes());
+        let signs: Vec<u8> = rows.flat_map(|row| signs(row.get(SCALE_BYTES..).unwrap_or_default())).collect();
+        files::replace(&self.signs_path(shard), &signs)
     }
 
     fn keys_path(&self, shard: u32) -> PathBuf {
@@ -150,7 +204,8 @@ impl Rows {
         u64::from(row % SHARD_ROWS) * self.row_bytes() as u64
     }
 
-    /// The nearest of the wanted rows, nearest first; ties go to the row that was added first.
+    /// The nearest of the wanted rows, nearest first; ties go to the row that was added first. Among many rows, one whose
+    /// signs are not near may be missed.
     pub(crate) fn scan(
         &self,
         query: &Quantised,
@@ -160,31 +215,93 @@ impl Rows {
         let n_shards = self.len.div_ceil(SHARD_ROWS);
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_threads = n_cores.min(THREADS_MAX).min(n_shards as usize);
-        let next = AtomicU32::new(0);
+        let (next, products) = (AtomicU32::new(0), query.sign_products());
+        let by_signs_max = BY_SIGNS_MIN.max(n_max.saturating_mul(BY_SIGNS_EACH));
         let work = || {
-            let mut near = Vec::new();
+            let mut found = Found::default();
             loop {
-                let shard = next.fetch_add(1, Relaxed);
-                if shard >= n_shards {
-                    return Ok(near);
+                // From the last, which takes longest if it is incomplete.
+                let Some(shard) = n_shards.checked_sub(next.fetch_add(1, Relaxed) + 1) else {
+                    return Ok(found);
+                };
+                // Once there are enough, only nearer ones count.
+                let is_full = found.by_signs.len() >= by_signs_max;
+                let last = found.by_signs.iter().map(|(product, _)| product.0).min();
+                let product_min = last.filter(|_| is_full).unwrap_or(i32::MIN);
+                if !self.scan_signs(shard, (&products, product_min), wanted, &mut found.by_signs)? {
+                    self.scan_shard(shard, query, wanted, &mut found.near)?;
                 }
-                self.scan_shard(shard, query, wanted, &mut near)?;
-                keep_nearest(&mut near, n_max);
+                keep_first(&mut found.by_signs, by_signs_max, Ord::cmp);
+                keep_first(&mut found.near, n_max, |a, b| a.order(*b));
             }
         };
-        let mut near: Vec<NearRow> = std::thread::scope(|scope| {
+        let mut all = Found::default();
+        std::thread::scope(|scope| {
             let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
-            let mut near = Vec::new();
             for thread in threads {
-                let found: io::Result<Vec<NearRow>> =
+                let found: io::Result<Found> =
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                near.extend(found?);
+                let Found { by_signs, near } = found?;
+                all.by_signs.extend(by_signs);
+                all.near.extend(near);
             }
-            io::Result::Ok(near)
+            io::Result::Ok(())
         })?;
-        keep_nearest(&mut near, n_max);
+        let Found { mut by_signs, mut near } = all;
+        keep_first(&mut by_signs, by_signs_max, Ord::cmp);
+        let mut rows: Vec<u32> = by_signs.into_iter().map(|(_, row)| row).collect();
+        rows.sort_unstable();
+        for of_shard in rows.chunk_by(|a, b| a / SHARD_ROWS == b / SHARD_ROWS) {
+            self.compare(of_shard, query, &mut near)?;
+        }
+        keep_first(&mut near, n_max, |a, b| a.order(*b));
         near.sort_unstable_by(|a, b| a.order(*b));
         Ok(near)
+    }
+
+    /// The products with the signs of a complete file; `false` if it has none, as in an index of an earlier version.
+    fn scan_signs(
+        &self,
+        shard: u32,
+        (products, product_min): (&[[i32; 256]], i32),
+        wanted: &(dyn Fn(u32) -> bool + Sync),
+        near: &mut Vec<(Reverse<i32>, u32)>,
+    ) -> io::Result<bool> {
+        let first = shard * SHARD_ROWS;
+        if self.len - first < SHARD_ROWS {
+            return Ok(false);
+        }
+        let file = match files::open(&self.signs_path(shard)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            opened => opened?,
+        };
+        let product =
+            |signs: &[u8]| products.iter().zip(signs).map(|(of, byte)| of[usize::from(*byte)]).sum();
+        let mut block = vec![0; BLOCK_ROWS as usize * self.sign_bytes()];
+        for row_start in (first..first + SHARD_ROWS).step_by(BLOCK_ROWS as usize) {
+            let at = u64::from(row_start - first) * self.sign_bytes() as u64;
+            if !files::read_at(&file, &mut block, at)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let rows = (row_start..).zip(block.chunks_exact(self.sign_bytes()));
+            let rows = rows.map(|(row, signs)| (Reverse(product(signs)), row));
+            near.extend(rows.filter(|(product, row)| product.0 >= product_min && wanted(*row)));
+        }
+        Ok(true)
+    }
+
+    /// The similarities of some rows of one file.
+    fn compare(&self, rows: &[u32], query: &Quantised, near: &mut Vec<NearRow>) -> io::Result<()> {
+        let Some(first) = rows.first() else { return Ok(()) };
+        let file = files::open(&self.rows_path(first / SHARD_ROWS))?;
+        let mut bytes = vec![0; self.row_bytes()];
+        for row in rows {
+            if !files::read_at(&file, &mut bytes, self.offset_of(*row))? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            near.push(NearRow { row: *row, similarity: similarity_of(query, &bytes) });
+        }
+        Ok(())
     }
 
     fn scan_shard(
@@ -212,9 +329,7 @@ impl Rows {
             }
             for (row, bytes) in rows.zip(block.chunks_exact(self.row_bytes())) {
                 if wanted(row) {
-                    let (scale, numbers) = bytes.split_at(SCALE_BYTES);
-                    let scale = scale.try_into().map_or(0.0, f32::from_le_bytes);
-                    near.push(NearRow { row, similarity: similarity(query, scale, numbers) });
+                    near.push(NearRow { row, similarity: similarity_of(query, bytes) });
                 }
             }
         }
@@ -224,12 +339,25 @@ impl Rows {
     /// Opens for appending. Rows added after the last commit are truncated.
     pub(crate) fn append(&self) -> io::Result<Appender> {
         files::make_directory(&self.directory)?;
+        let names = files::names(&self.directory)?;
+        for shard in 0..self.len / SHARD_ROWS {
+            let path = self.signs_path(shard);
+            if !names.iter().any(|name| path.ends_with(name)) {
+                self.write_signs(shard)?;
+            }
+        }
         let mut appender = Appender { rows: self.clone(), open: None };
         if !self.len.is_multiple_of(SHARD_ROWS) {
             appender.open_shard()?;
         }
         Ok(appender)
     }
+}
+
+/// The similarity to a row as it is in a file.
+fn similarity_of(query: &Quantised, row: &[u8]) -> f32 {
+    let (scale, numbers) = row.split_at(SCALE_BYTES);
+    similarity(query, scale.try_into().map_or(0.0, f32::from_le_bytes), numbers)
 }
 
 /// The dot product of two vectors, which is the cosine similarity if both have length 1.
@@ -250,10 +378,10 @@ impl NearRow {
     }
 }
 
-fn keep_nearest(near: &mut Vec<NearRow>, n_max: usize) {
-    if near.len() > n_max {
-        near.select_nth_unstable_by(n_max, |a, b| a.order(*b));
-        near.truncate(n_max);
+fn keep_first<T>(items: &mut Vec<T>, n_max: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if items.len() > n_max {
+        items.select_nth_unstable_by(n_max, order);
+        items.truncate(n_max);
     }
 }
 
@@ -281,6 +409,7 @@ impl Appender {
         if n_rows.is_multiple_of(SHARD_ROWS) {
             self.sync()?;
             self.open = None;
+            self.rows.write_signs(row / SHARD_ROWS)?;
         }
         Ok(Some(row))
     }

@@ -216,7 +216,7 @@ pub(crate) struct EmbeddedPassage {
     pub(crate) at: DocAddress,
 }
 
-/// Every live passage that has a row.
+/// Every live passage that has a row, sorted by row.
 pub(crate) fn embedded_passages(searcher: &Searcher) -> tantivy::Result<Vec<EmbeddedPassage>> {
     let mut passages = Vec::new();
     for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
@@ -230,6 +230,7 @@ pub(crate) fn embedded_passages(searcher: &Searcher) -> tantivy::Result<Vec<Embe
         }
     }
     passages.shrink_to_fit();
+    passages.sort_unstable_by_key(|passage| (passage.row, passage.at));
     Ok(passages)
 }
 
@@ -298,6 +299,14 @@ impl BitSet {
     pub(crate) fn contains(&self, number: u64) -> bool {
         let word = usize::try_from(number / 64).ok().and_then(|idx| self.0.get(idx));
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
+
+impl FromIterator<u64> for BitSet {
+    fn from_iter<I: IntoIterator<Item = u64>>(numbers: I) -> Self {
+        let mut bits = Self::default();
+        numbers.into_iter().for_each(|number| bits.insert(number));
+        bits
     }
 }
 

@@ -38,9 +38,8 @@ impl Blobs {
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId, JournalError> {
         let blob = digest(bytes);
         let name = file_name(&blob);
-        let there =
-            self.disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
-        if there.as_deref() != Some(bytes) {
+        let holds = self.disk.holds(&name, bytes);
+        if !holds.map_err(|source| JournalError::Read { name: name.clone(), source })? {
             let created = self.disk.create(&name, bytes);
             created.map_err(|source| JournalError::Write { name, source })?;
         }

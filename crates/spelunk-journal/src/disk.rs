@@ -23,6 +23,10 @@ pub trait Disk: Send + Sync {
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;
     /// The whole file, or `None` if it does not exist.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+    /// Whether the file has these bytes and need not be written.
+    fn holds(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        Ok(self.read(name)?.as_deref() == Some(bytes))
+    }
     /// Up to `bytes_max` bytes of the file starting at `from`, or `None` if it does not exist.
     fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>>;
 }

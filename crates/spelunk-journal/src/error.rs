@@ -35,6 +35,8 @@ pub enum JournalError {
     Ambiguous { name: String, runs: Vec<RunId> },
     #[error("another process{} is working on run `{}`", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(), run.short())]
     Locked { run: RunId, pid: Option<u32> },
+    #[error("node `{node}` is working on run `{}`", run.short())]
+    Leased { run: RunId, node: String },
     #[error("runs are active in this workspace")]
     WorkspaceBusy,
     #[error("blob `{blob}` is {what}")]
@@ -70,7 +72,7 @@ impl Explain for JournalError {
             Self::Newer { .. } | Self::UnknownEvent { .. } => ErrorCode::JournalNewer,
             Self::NotFound { .. } | Self::NoRuns => ErrorCode::RunNotFound,
             Self::Ambiguous { .. } => ErrorCode::RunAmbiguous,
-            Self::Locked { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
+            Self::Locked { .. } | Self::Leased { .. } | Self::WorkspaceBusy => ErrorCode::RunLocked,
             Self::Blob { .. } => ErrorCode::BlobDamaged,
             Self::RunExists { .. } | Self::ArchiveTooLarge { .. } => ErrorCode::UsageWrong,
             Self::Archive { .. } => ErrorCode::ArchiveDamaged,
@@ -103,7 +105,9 @@ impl Explain for JournalError {
                 let names: Vec<&str> = runs.iter().map(RunId::short).collect();
                 format!("choose one of {}", names.join(", "))
             }
-            Self::Locked { run, .. } => format!("watch it with `spelunk tail {}`", run.short()),
+            Self::Locked { run, .. } | Self::Leased { run, .. } => {
+                format!("watch it with `spelunk tail {}`", run.short())
+            }
             Self::WorkspaceBusy => "try again when they have ended".to_owned(),
             Self::RunExists { run } => {
                 format!("see it with `spelunk run show {}`; its archive was not changed", run.short())

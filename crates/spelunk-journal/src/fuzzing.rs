@@ -19,9 +19,9 @@ pub fn written(event: &Event) -> Vec<u8> {
     bytes
 }
 
-/// The complete lines of a journal.
-pub fn read(bytes: &[u8], run: &RunId) -> Result<Vec<Record>, JournalError> {
-    journal::read_lines(bytes, run, 1).map(|(records, _)| records)
+/// The complete lines of a journal and their size in bytes.
+pub fn read(bytes: &[u8], run: &RunId) -> Result<(Vec<Record>, usize), JournalError> {
+    journal::read_lines(bytes, run, 1)
 }
 
 /// One line without its newline, at any position.

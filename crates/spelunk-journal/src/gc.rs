@@ -4,30 +4,21 @@
 use std::collections::BTreeSet;
 
 use spelunk_fs::{Durability, PrivateDir};
-use spelunk_types::{BlobId, Event, RunId};
+use spelunk_types::{BlobId, Event, RunId, SourceSpec};
 
 use crate::disk::STAGING;
 use crate::layout::{archive_name, folder};
-use crate::{Blobs, JournalError, Workspace, blobs, lock};
-
-/// What was, or would be, collected.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GcReport {
-    /// Blobs that runs reference.
-    pub blobs_kept: u64,
-    /// Files removed.
-    pub files_removed: u64,
-    /// Their total size.
-    pub bytes_removed: u64,
-}
+use crate::{Blobs, GcReport, JournalError, Workspace, blobs, lock};
 
 /// Removes what no run needs; with `dry_run`, only counts it. Refused while a run is active or any journal is damaged,
 /// since the blobs a damaged journal references are unknown.
 pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport, JournalError> {
     let Some(dir) = workspace.dir() else { return Ok(GcReport::default()) };
     let _lock = lock::take_workspace(dir)?;
-    let named = named_blobs(workspace)?;
     let unusable = |source| workspace.unusable(source);
+    // Before the journals: a run may begin meanwhile.
+    let of_jobs = workspace.shared().map(|shared| shared.named_blobs()).transpose().map_err(unusable)?;
+    let named = named_blobs(workspace)?;
     let mut report = GcReport::default();
     let mut garbage = dir.files_below(STAGING).map_err(unusable)?;
     garbage.retain(|(name, _)| is_staged(name));
@@ -46,6 +37,13 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
         if !dry_run {
             dir.remove_file(&name).map_err(unusable)?;
         }
+    }
+    if let Some(shared) = workspace.shared() {
+        let named = named.into_iter().chain(of_jobs.unwrap_or_default()).collect();
+        let elsewhere = shared.collect(named, dry_run).map_err(unusable)?;
+        report.blobs_kept = elsewhere.blobs_kept;
+        report.files_removed += elsewhere.files_removed;
+        report.bytes_removed += elsewhere.bytes_removed;
     }
     Ok(report)
 }
@@ -70,6 +68,13 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
         for record in workspace.read_journal(&run)? {
             let event = record.known(&run)?;
             named.extend(blobs_of(&blobs, &event));
+            if let spelunk_types::EventKind::RunStarted { sources, .. } = &event.kind {
+                for manifest in sources.iter().filter_map(SourceSpec::manifest) {
+                    let shared = workspace.shared().filter(|_| named.insert(manifest.clone()));
+                    let files = shared.map(|shared| shared.files_of(manifest)).transpose();
+                    named.extend(files.map_err(|source| workspace.unusable(source))?.unwrap_or_default());
+                }
+            }
         }
     }
     Ok(named)
@@ -86,7 +91,7 @@ pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
 }
 
 /// Every blob id in a JSON text. Errs on the side of keeping too many.
-fn blob_names_in(json: &str) -> Vec<BlobId> {
+pub fn blob_names_in(json: &str) -> Vec<BlobId> {
     json.split('"').filter_map(|piece| piece.parse().ok()).collect()
 }
 
@@ -108,6 +113,9 @@ pub fn remove_run(workspace: &Workspace, run: &RunId) -> Result<u64, JournalErro
     let Some(dir) = workspace.dir() else { return Ok(0) };
     let _lock = workspace.lock(run)?;
     let bytes = run_bytes(workspace, run);
+    if let Some(shared) = workspace.shared() {
+        shared.remove(run).map_err(|source| workspace.unusable(source))?;
+    }
     remove_folder(dir, run).map_err(|source| workspace.unusable(source))?;
     Ok(bytes)
 }

@@ -16,6 +16,7 @@ mod lock;
 mod prompt_pack;
 mod repair;
 mod reply_cache;
+mod shared;
 mod sync;
 mod tail;
 mod workspace;
@@ -25,12 +26,15 @@ pub use blobs::{Blobs, digest};
 pub use derived::DerivedFiles;
 pub use disk::{Disk, FileDisk};
 pub use error::JournalError;
-pub use gc::{GcReport, archive_bytes, blobs_of, collect_garbage, remove_archive, remove_run, run_bytes};
+pub use gc::{
+    archive_bytes, blob_names_in, blobs_of, collect_garbage, remove_archive, remove_run, run_bytes,
+};
 pub use journal::{Journal, OpenedJournal};
 pub use line::Record;
 pub use lock::{RunLock, WorkspaceHold};
 pub use repair::{RepairReport, repair};
 pub use reply_cache::ReplyCache;
+pub use shared::{GcReport, Lease, SharedRuns};
 pub use sync::{JournalSync, SyncMode};
 pub use tail::JournalTail;
 pub use workspace::Workspace;

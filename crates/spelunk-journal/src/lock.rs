@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use spelunk_fs::PrivateDir;
 use spelunk_types::RunId;
 
-use crate::JournalError;
 use crate::layout::folder;
+use crate::{JournalError, Lease};
 
 /// Held by every writing process, shared or exclusive.
 const WORKSPACE_LOCK: &str = "workspace.lock";
@@ -20,6 +20,14 @@ pub struct RunLock {
     /// Dropping the files releases both locks.
     _run: File,
     _workspace: WorkspaceHold,
+    /// Released first: until then, no other process of this machine may write the copy.
+    lease: Option<Lease>,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        drop(self.lease.take());
+    }
 }
 
 /// Held in shared mode while writing data that no run references yet; prevents garbage collection.
@@ -35,6 +43,11 @@ impl WorkspaceHold {
 }
 
 impl RunLock {
+    pub(crate) fn with(mut self, lease: Lease) -> Self {
+        self.lease = Some(lease);
+        self
+    }
+
     pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
         let workspace = WorkspaceHold::take(dir)?;
         let mut file = dir
@@ -44,7 +57,7 @@ impl RunLock {
             Ok(()) => {
                 // The pid is only for the error message of a second process.
                 drop(file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())));
-                Ok(Self { _run: file, _workspace: workspace })
+                Ok(Self { _run: file, _workspace: workspace, lease: None })
             }
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();

@@ -9,8 +9,8 @@ use crate::journal::{file_name, read_lines};
 use crate::{JournalError, Record, Workspace};
 
 /// A reader's position in a journal.
-#[derive(Debug)]
 pub struct JournalTail {
+    workspace: Workspace,
     dir: PrivateDir,
     run: RunId,
     offset: u64,
@@ -21,11 +21,12 @@ impl JournalTail {
     /// Starts at the first event. The workspace must be on the file system.
     pub fn open(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
         let dir = workspace.dir().ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
-        Ok(Self { dir: dir.clone(), run: run.clone(), offset: 0, n_lines: 0 })
+        Ok(Self { workspace: workspace.clone(), dir: dir.clone(), run: run.clone(), offset: 0, n_lines: 0 })
     }
 
     /// The events written since the last call; an incomplete line is left for the next one.
     pub fn read_new(&mut self) -> Result<Vec<Record>, JournalError> {
+        self.workspace.refresh(&self.run);
         let bytes = self.read_bytes().map_err(|source| {
             if source.kind() == io::ErrorKind::NotFound {
                 JournalError::NotFound { name: self.run.to_string() }

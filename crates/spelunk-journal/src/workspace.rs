@@ -10,7 +10,7 @@ use spelunk_types::{RunId, truncate};
 
 use crate::{
     Blobs, Disk, FileDisk, Journal, JournalError, JournalSync, OpenedJournal, Record, ReplyCache, RunLock,
-    SyncMode, WorkspaceHold,
+    SharedRuns, SyncMode, WorkspaceHold,
 };
 
 const FORMAT_FILE: &str = "workspace.toml";
@@ -25,6 +25,8 @@ pub struct Workspace {
     sync_mode: SyncMode,
     /// `None` on a disk that is not the file system: there are then no locks and no listing.
     dir: Option<PrivateDir>,
+    /// What is shared with other machines, if anything is.
+    shared: Option<Arc<dyn SharedRuns>>,
     /// The key that the reply cache is signed with.
     cache_key: [u8; 32],
 }
@@ -85,9 +87,27 @@ impl Workspace {
         Self { sync_mode, ..self }
     }
 
+    /// The same workspace as a copy of what a fleet shares: `disk` writes there first, then into the directory.
+    #[must_use]
+    pub fn with_shared(self, disk: Arc<dyn Disk>, shared: Arc<dyn SharedRuns>) -> Self {
+        Self { disk, shared: Some(shared), ..self }
+    }
+
+    /// What is shared with other machines, if anything is.
+    pub fn shared(&self) -> Option<&Arc<dyn SharedRuns>> {
+        self.shared.as_ref()
+    }
+
+    /// Brings the local copy of a shared journal up to date. If that fails, the copy is read as it is.
+    pub fn refresh(&self, run: &RunId) {
+        if let Some(shared) = &self.shared {
+            drop(shared.refresh(run));
+        }
+    }
+
     /// A workspace on any disk, for tests.
     pub fn on(disk: Arc<dyn Disk>) -> Self {
-        Self { disk, sync_mode: SyncMode::default(), dir: None, cache_key: [0; 32] }
+        Self { disk, sync_mode: SyncMode::default(), dir: None, shared: None, cache_key: [0; 32] }
     }
 
     /// Whether there is a workspace in this directory.
@@ -136,11 +156,17 @@ impl Workspace {
     /// Whether a process is working on the run right now. Has no side effects.
     pub fn is_locked(&self, run: &RunId) -> bool {
         self.dir().is_some_and(|dir| crate::lock::is_locked(dir, run))
+            || self.shared.as_ref().is_some_and(|shared| shared.is_leased(run).unwrap_or(false))
     }
 
     /// Locks the run for writing; `None` if there are no locks.
     pub fn lock(&self, run: &RunId) -> Result<Option<RunLock>, JournalError> {
-        self.dir.as_ref().map(|dir| RunLock::take(dir, run)).transpose()
+        let Some(dir) = &self.dir else { return Ok(None) };
+        let lock = RunLock::take(dir, run)?;
+        Ok(Some(match &self.shared {
+            Some(shared) => lock.with(shared.lease(run)?),
+            None => lock,
+        }))
     }
 
     /// The journal of a new run.
@@ -150,6 +176,10 @@ impl Workspace {
 
     /// The journal of an existing run, to continue writing. Take the lock first.
     pub fn open_journal(&self, run: &RunId) -> Result<OpenedJournal, JournalError> {
+        if let Some(shared) = &self.shared {
+            let name = crate::journal::file_name(run);
+            shared.catch_up(run).map_err(|source| JournalError::Read { name, source })?;
+        }
         let opened = Journal::open(Arc::clone(&self.disk), run)?;
         let journal = opened.journal.synced_by(self.sync_mode, self.sync_of(run));
         Ok(OpenedJournal { journal, ..opened })
@@ -162,22 +192,38 @@ impl Workspace {
 
     /// The journal of any run, for reading.
     pub fn read_journal(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.refresh(run);
         Journal::read(self.disk.as_ref(), run)
     }
 
     /// Whether a run has begun. Looks only at its own files.
     pub fn has(&self, run: &RunId) -> bool {
+        if let Some(Ok(has)) = self.shared.as_ref().map(|shared| shared.has(run)) {
+            return has;
+        }
         // Without a complete line in its journal, a run died before its first event: there is nothing to resume.
         self.dir.as_ref().is_some_and(|dir| is_line_whole(dir, &crate::journal::file_name(run)))
     }
 
     /// Every run, oldest first.
     pub fn runs(&self) -> Result<Vec<RunId>, JournalError> {
+        self.runs_where(|_| true)
+    }
+
+    /// The runs that are wanted, oldest first. Only their journals are opened.
+    pub fn runs_where(&self, is_wanted: impl Fn(&RunId) -> bool) -> Result<Vec<RunId>, JournalError> {
         let Some(dir) = &self.dir else { return Ok(Vec::new()) };
+        if let Some(shared) = &self.shared {
+            let mut runs =
+                shared.runs().map_err(|source| JournalError::Read { name: "runs".into(), source })?;
+            runs.retain(is_wanted);
+            runs.sort();
+            return Ok(runs);
+        }
         let entries = dir.list("runs").map_err(|source| JournalError::unusable(dir.root(), source))?;
         let mut runs = Vec::new();
         for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory) {
-            runs.extend(entry.name.parse::<RunId>().ok().filter(|run| self.has(run)));
+            runs.extend(entry.name.parse::<RunId>().ok().filter(|run| is_wanted(run) && self.has(run)));
         }
         runs.sort();
         Ok(runs)

@@ -74,6 +74,10 @@ impl Model for AnthropicModel {
         self.caller.sees_images
     }
 
+    fn reads_pdf(&self) -> bool {
+        self.caller.reads_pdf
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/v1/messages", (prompt, call), self.body(prompt), Decoder::new())
     }
@@ -101,8 +105,13 @@ fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
             cache_control: None,
         })
         .collect();
-    blocks.extend(images(&message.parts).map(|image| wire::RequestBlock::Image {
-        source: wire::ImageSource { media_type: image.media_type, data: image.base64() },
+    blocks.extend(images(&message.parts).map(|image| {
+        let source = wire::ImageSource { media_type: image.media_type, data: image.base64() };
+        if image.is_pdf() {
+            wire::RequestBlock::Document { source }
+        } else {
+            wire::RequestBlock::Image { source }
+        }
     }));
     if !message.text.is_empty() {
         blocks.push(wire::RequestBlock::Text { text: &message.text, cache_control: None });

@@ -102,6 +102,10 @@ impl Model for BedrockModel {
         self.caller.sees_images
     }
 
+    fn reads_pdf(&self) -> bool {
+        self.caller.reads_pdf
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let body = self.body(prompt);
         let Some(signer) = self.signer.clone() else {
@@ -138,9 +142,14 @@ fn said_by(message: &Message) -> wire::RequestMessage<'_> {
             status: if result.is_error { "error" } else { "success" },
         })
         .collect();
-    content.extend(images(&message.parts).map(|image| wire::RequestBlock::Image {
-        format: image.format(),
-        source: wire::ImageSource { bytes: image.base64() },
+    content.extend(images(&message.parts).map(|image| {
+        let source = wire::ImageSource { bytes: image.base64() };
+        if image.is_pdf() {
+            // Each document of a request needs another name, of letters, digits and hyphens.
+            wire::RequestBlock::Document { format: "pdf", name: image.digest.as_str().into(), source }
+        } else {
+            wire::RequestBlock::Image { format: image.format(), source }
+        }
     }));
     if !message.text.is_empty() || message.parts.is_empty() {
         content.push(wire::RequestBlock::Text(&message.text));

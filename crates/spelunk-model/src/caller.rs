@@ -35,6 +35,8 @@ pub(crate) struct Caller {
     pub(crate) window_tokens: Option<u64>,
     /// Whether the catalogue says that it reads images.
     pub(crate) sees_images: bool,
+    /// Whether the catalogue says that it reads PDF.
+    pub(crate) reads_pdf: bool,
     headers: HeaderMap,
     context: RequestContext,
     label_calls: bool,
@@ -70,9 +72,20 @@ impl Caller {
         let context = RequestContext::new(base_url, name, key.into_iter().collect());
         let price = price_of(&reference, endpoint.is_local, price);
         let listed = HostedCatalogue::current().find_reference(&reference).filter(|_| !endpoint.is_local);
-        let sees_images = listed.as_ref().is_some_and(|model| model.can(Ability::Vision));
+        let can = |ability| listed.as_ref().is_some_and(|model| model.can(ability));
+        let (sees_images, reads_pdf) = (can(Ability::Vision), can(Ability::Pdf));
         let window_tokens = listed.and_then(|model| model.window_tokens);
-        Ok(Self { endpoint, reference, price, window_tokens, sees_images, headers, context, label_calls })
+        Ok(Self {
+            endpoint,
+            reference,
+            price,
+            window_tokens,
+            sees_images,
+            reads_pdf,
+            headers,
+            context,
+            label_calls,
+        })
     }
 
     /// Adds a header to every request.

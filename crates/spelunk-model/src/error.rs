@@ -137,7 +137,9 @@ impl Explain for ModelError {
                 "ask without a schema, or choose another model"
             }
             Self::FeatureRefused { feature: Feature::Tools, .. } => "choose a model that supports tools",
-            Self::FeatureRefused { feature: Feature::Images, .. } => "choose a model that can see images",
+            Self::FeatureRefused { feature: Feature::Images, .. } => {
+                "choose a model that can see images, and read PDF if it was shown pages"
+            }
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
             | Self::NotFound { .. }

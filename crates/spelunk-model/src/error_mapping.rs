@@ -77,8 +77,8 @@ const SCHEMA_WORDS: [&str; 10] = [
 /// What they call a tool.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// What they call an image.
-const IMAGE_WORDS: [&str; 3] = ["image", "vision", "multimodal"];
+/// What they call an image or a page.
+const IMAGE_WORDS: [&str; 4] = ["image", "vision", "multimodal", "pdf"];
 
 /// Whom the request was sent to: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]

@@ -49,6 +49,10 @@ impl Model for FallbackModel {
         self.links.iter().all(|model| model.sees_images())
     }
 
+    fn reads_pdf(&self) -> bool {
+        self.links.iter().all(|model| model.reads_pdf())
+    }
+
     fn effort(&self) -> Option<Effort> {
         self.first.effort()
     }

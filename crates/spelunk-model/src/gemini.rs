@@ -86,6 +86,10 @@ impl Model for GeminiModel {
         self.caller.sees_images
     }
 
+    fn reads_pdf(&self) -> bool {
+        self.caller.reads_pdf
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::default())
     }

@@ -1,4 +1,4 @@
-//! Images in a prompt, and how many tokens they are estimated to cost. Nothing is decoded here: whoever adds an image has
+//! Images and PDF pages in a prompt, and how many tokens they are estimated to cost. Nothing is decoded here: whoever adds an image has
 //! checked its header.
 
 use std::fmt;
@@ -8,17 +8,22 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use spelunk_types::{BlobId, ModelRef};
 
-/// An image that a model is shown.
+/// The name that some providers ask for; the real one is not sent.
+pub(crate) const PDF_NAME: &str = "pages.pdf";
+
+/// An image or pages of a PDF that a model is shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     /// Its name in the context; it is not sent.
     pub name: String,
-    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    /// `image/png`, `image/jpeg`, `image/gif`, `image/webp` or `application/pdf`.
     pub media_type: &'static str,
     /// In pixels.
     pub width: u32,
     /// In pixels.
     pub height: u32,
+    /// How many pages it has; a picture is one.
+    pub pages: u32,
     /// BLAKE3 of the bytes: what identifies it in a journal.
     pub digest: BlobId,
     /// The file.
@@ -27,12 +32,16 @@ pub struct Image {
 
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, media_type, width, height, digest, bytes: _ } = self;
-        write!(f, "Image({name} {media_type} {width}x{height} {digest})")
+        let Self { name, media_type, width, height, pages, digest, bytes: _ } = self;
+        write!(f, "Image({name} {media_type} {width}x{height} x{pages} {digest})")
     }
 }
 
 impl Image {
+    /// The formats that models are shown.
+    pub(crate) const MEDIA_TYPES: [&str; 5] =
+        ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"];
+
     /// The file in base64.
     pub(crate) fn base64(&self) -> String {
         STANDARD.encode(&self.bytes)
@@ -47,12 +56,20 @@ impl Image {
     pub(crate) fn format(&self) -> &'static str {
         self.media_type.strip_prefix("image/").unwrap_or(self.media_type)
     }
+
+    /// Whether it is pages of a PDF, which providers take as a document.
+    pub(crate) fn is_pdf(&self) -> bool {
+        self.media_type == "application/pdf"
+    }
 }
 
 /// The most tokens that any rule below gives an image.
 const TOKENS_MAX: u64 = 48_169;
 
-/// The most tokens this image is expected to cost at this model. The rules are not below the counts that have been published
+/// The text of a page costs tokens besides its picture; a guess for a full page.
+const PAGE_TEXT_TOKENS: u64 = 3_000;
+
+/// The most tokens this image is expected to cost at this model; each page of a PDF costs as much as a picture and its text. The rules are not below the counts that have been published
 /// for Claude 5.5, Gemini 3, GPT-5.5 and GPT-6; for other models, they are guesses. The provider's count replaces it later.
 pub fn image_tokens(model: &ModelRef, image: &Image) -> u64 {
     let (width, height) = (u64::from(image.width.max(1)), u64::from(image.height.max(1)));
@@ -70,7 +87,8 @@ pub fn image_tokens(model: &ModelRef, image: &Image) -> u64 {
         // A token per patch of 16 pixels, as the dearest open models count.
         _ => cells(16).min(16_384),
     };
-    tokens.min(TOKENS_MAX)
+    let tokens = tokens.min(TOKENS_MAX);
+    if image.is_pdf() { (tokens + PAGE_TEXT_TOKENS) * u64::from(image.pages) } else { tokens }
 }
 
 /// OpenAI's older models count tiles of 512 pixels, the newer ones patches of 32, with a factor for the small models.
@@ -92,14 +110,26 @@ fn openai_tokens(name: &str, width: u64, height: u64, patches: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn tokens(provider: &str, name: &str, (width, height): (u32, u32)) -> u64 {
+    fn tokens(provider: &str, name: &str, size: (u32, u32)) -> u64 {
+        tokens_of((provider, name), size, "image/png", 1)
+    }
+
+    fn tokens_of(
+        (provider, name): (&str, &str),
+        (width, height): (u32, u32),
+        media_type: &'static str,
+        pages: u32,
+    ) -> u64 {
         let model = ModelRef { provider: provider.into(), name: name.into(), base_url: String::new() };
         let digest = BlobId::from_hash([0; 32]);
         let bytes = Arc::from([]);
-        image_tokens(
-            &model,
-            &Image { name: "a".into(), media_type: "image/png", width, height, digest, bytes },
-        )
+        image_tokens(&model, &Image { name: "a".into(), media_type, width, height, pages, digest, bytes })
+    }
+
+    #[test]
+    fn each_page_of_a_pdf_costs_a_picture_and_its_text() {
+        let pages = |n| tokens_of(("anthropic", "claude-haiku-5-5"), (1000, 1000), "application/pdf", n);
+        assert_eq!((pages(1), pages(20)), (4_334, 86_680));
     }
 
     #[test]

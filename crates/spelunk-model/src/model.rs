@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
@@ -61,6 +62,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Whether prompts may contain pages of a PDF.
+    fn reads_pdf(&self) -> bool {
+        false
+    }
+
     /// How long it should think, if its settings say so; the engine puts it into every prompt.
     fn effort(&self) -> Option<Effort> {
         None
@@ -73,6 +79,15 @@ pub trait Model: Send + Sync {
 
     /// Sends the prompt. `call` identifies the request in tests; it is sent only if the adapter is configured to.
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
+}
+
+/// Sends one prompt from the place where its call is made. Dropping it, or the stream, frees the place.
+pub type CallPlace = Box<dyn FnOnce(&dyn Model, &Prompt, &CallId) -> ModelStream + Send>;
+
+/// Where calls are made: in this process, or by another node of a fleet that has the same model.
+pub trait CallPlaces: Send + Sync {
+    /// Waits for a free place. Nothing is sent before the place is used.
+    fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace>;
 }
 
 /// A complete reply.

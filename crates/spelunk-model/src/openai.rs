@@ -7,6 +7,7 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
+use crate::image::PDF_NAME;
 use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
@@ -128,7 +129,12 @@ impl OpenAiModel {
     fn content<'a>(&self, text: &'a str, parts: &[Part], is_cached: bool) -> wire::Content<'a> {
         let cache_control = (is_cached && self.marks_cache && !text.is_empty()).then_some(CacheControl {});
         let mut content: Vec<_> = images(parts)
-            .map(|image| wire::ContentPart::ImageUrl { image_url: wire::ImageUrl { url: image.data_url() } })
+            .map(|image| match (image.is_pdf(), image.data_url()) {
+                (false, url) => wire::ContentPart::ImageUrl { image_url: wire::ImageUrl { url } },
+                (true, file_data) => {
+                    wire::ContentPart::File { file: wire::File { filename: PDF_NAME, file_data } }
+                }
+            })
             .collect();
         if content.is_empty() && cache_control.is_none() {
             return wire::Content::Text(text);
@@ -153,6 +159,11 @@ impl Model for OpenAiModel {
 
     fn sees_images(&self) -> bool {
         self.caller.sees_images
+    }
+
+    fn reads_pdf(&self) -> bool {
+        // The other servers with this format take no files.
+        self.caller.reads_pdf && matches!(self.caller.reference.provider.as_str(), "openai" | "azure")
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -5,6 +5,7 @@ use reqwest::header::AUTHORIZATION;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
+use crate::image::PDF_NAME;
 use crate::openai::refused;
 use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
@@ -68,6 +69,10 @@ impl Model for ResponsesModel {
         self.caller.sees_images
     }
 
+    fn reads_pdf(&self) -> bool {
+        self.caller.reads_pdf
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/responses", (prompt, call), self.body(prompt), Decoder::default())
     }
@@ -99,12 +104,15 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
 
 fn content(message: &Message) -> wire::Content<'_> {
     let mut parts: Vec<_> = images(&message.parts)
-        .map(|image| wire::InputPart::InputImage { image_url: image.data_url(), detail: "auto" })
+        .map(|image| match (image.is_pdf(), image.data_url()) {
+            (false, image_url) => wire::InputPart::Image { image_url, detail: "auto" },
+            (true, file_data) => wire::InputPart::File { filename: PDF_NAME, file_data },
+        })
         .collect();
     if parts.is_empty() {
         return wire::Content::Text(&message.text);
     }
-    parts.push(wire::InputPart::InputText { text: &message.text });
+    parts.push(wire::InputPart::Text { text: &message.text });
     wire::Content::Parts(parts)
 }
 

@@ -1,4 +1,4 @@
-//! The providers' formats, as serde types. Replies are hostile input: every dispensable field is optional, and unknown
+//! The providers' formats, and our own between nodes, as serde types. Replies are hostile input: every dispensable field is optional, and unknown
 //! ones are skipped.
 
 pub(crate) mod anthropic;
@@ -6,6 +6,7 @@ pub(crate) mod aws;
 pub(crate) mod bedrock;
 pub(crate) mod catalogue;
 pub(crate) mod command;
+pub(crate) mod elsewhere;
 pub(crate) mod embedding;
 pub(crate) mod error;
 pub(crate) mod gemini;

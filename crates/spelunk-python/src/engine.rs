@@ -124,9 +124,14 @@ impl Engine {
 
     /// Continues a run, and returns its answer as JSON.
     fn resume(&self, py: Python<'_>, run: &str) -> PyResult<String> {
-        let run: RunId =
-            run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is not a run id")))?;
+        let run = run_id(run)?;
         told(wait(py, self.spelunk.resume(&run))?, |answer| answer.json())
+    }
+
+    /// The page of a run.
+    fn page(&self, py: Python<'_>, run: &str) -> PyResult<String> {
+        let run = run_id(run)?;
+        wait(py, self.spelunk.page(&run))?.map_err(|error| raised(&error))
     }
 
     /// The runs of the workspace, newest first, as JSON.
@@ -169,6 +174,10 @@ impl Engine {
         }
         Session::open(py, self.sessions.wait())
     }
+}
+
+fn run_id(run: &str) -> PyResult<RunId> {
+    run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is not a run id")))
 }
 
 impl Engine {

@@ -1,5 +1,8 @@
 //! A run in progress, for Python: its events one by one, a way to stop it, and its answer.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use spelunk::{Answer, Error, Event};
@@ -7,6 +10,9 @@ use tokio::sync::{Mutex, Notify};
 
 use crate::waiting::wait;
 use crate::{raised, told};
+
+/// How often a progress line changes.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// A run in progress. Freeing it stops the run as a crash would.
 #[pyclass(frozen)]
@@ -34,6 +40,24 @@ impl Running {
         }
     }
 
+    async fn status_after(
+        &self,
+        running: &mut spelunk::Running,
+        time: Duration,
+    ) -> Option<Result<String, Error>> {
+        let mut over = pin!(tokio::time::sleep(time));
+        loop {
+            tokio::select! {
+                event = self.next_event(running) => {
+                    if let Err(error) = event? {
+                        return Some(Err(error));
+                    }
+                }
+                () = &mut over => return Some(Ok(running.status())),
+            }
+        }
+    }
+
     /// `None` if it was taken already.
     async fn take_answer(&self) -> Option<Result<Answer, Error>> {
         let mut place = self.progress.lock().await;
@@ -54,6 +78,13 @@ impl Running {
         let event = event.transpose().map_err(|error| raised(&error))?;
         let json = event.map(|event| serde_json::to_string(&event)).transpose();
         json.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Lets the run go on for a moment, and returns what it is doing; nothing once it has ended. Its events are gone.
+    fn go_on(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let status =
+            wait(py, async { self.status_after(self.progress.lock().await.as_mut()?, MOMENT).await })?;
+        status.transpose().map_err(|error| raised(&error))
     }
 
     /// Stops the run cleanly, from any thread.

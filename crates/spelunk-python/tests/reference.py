@@ -28,6 +28,9 @@ class Inside:
             raise AttributeError(name)
         pytest.skip(f"inside of the reference engine: {self._name}.{name}")
 
+    def __iter__(self):
+        return iter(())  # The parameters of a test.
+
     def __mro_entries__(self, bases):
         return (type(self._name, (), {"__init__": lambda *_, **__: self()}),)
 

@@ -1,7 +1,13 @@
 """Questions, what they are asked about, and what comes back."""
 
+import copy
 import io
+import json
+import os
 import pickle
+import pty
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -9,7 +15,8 @@ import pytest
 from conftest import CITED
 
 import spelunk
-from spelunk import Citation, SpelunkError
+from spelunk import Citation, SpelunkError, View
+from spelunk._program import program
 
 
 def test_an_answer_has_its_text_citations_cost_and_run(engine, folder):
@@ -39,6 +46,50 @@ def test_a_notebook_shows_the_answer_with_its_citations(engine):
         "<details><summary><code>a.md:1</code></summary><blockquote>The magic number is 42.</blockquote></details>"
         f"<small>1 call · $0.0000 · run {answer.run}</small>"
     )
+
+
+def test_the_page_of_a_run_is_that_of_the_program(engine, folder):
+    engine = engine(CITED)
+    run = engine.start("What is it?", "a.md", strategy="direct")
+    answer = run.answer()
+    exported = [program(), "run", "export", answer.run, "--html", "page.html", "--workspace", "runs"]
+    subprocess.run(exported, cwd=folder, env={"HOME": str(folder)}, check=True, capture_output=True)
+    page = (folder / "page.html").read_text()
+    assert answer.view() == run.view() == engine.view(answer.run) == View(answer.run, page)
+    assert page.startswith("<!doctype html>") and "The magic number is 42." in page
+    assert repr(answer.view()) == f"View(run='{answer.run}', {len(page)} characters)"
+    with pytest.raises(SpelunkError) as raised:
+        engine.view("rlm-20261118T000000Z-00000000")
+    assert raised.value.code == "run-not-found"
+    # A copy has no engine.
+    copied = pickle.loads(pickle.dumps(answer))
+    assert copied == answer == copy.deepcopy(answer)
+    with pytest.raises(SpelunkError) as raised:
+        copied.view()
+    assert raised.value.hint == f"use `Spelunk.view('{answer.run}')`"
+
+
+PROGRESS = """
+import json, sys, spelunk
+engine = spelunk.Spelunk(**json.loads(sys.argv[1]))
+print(engine.ask("What is it?", "a.md", strategy="direct", progress=True))
+"""
+
+
+def test_a_terminal_shows_a_line_while_a_run_goes_on(serve, settings):
+    server = serve({"contains": "", "reply": CITED, "delay_ms": 1000})
+    given = json.dumps({**settings, "base_url": server.base_url}, default=str)
+    command = [sys.executable, "-c", PROGRESS, given]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as asked:
+        os.close(theirs)
+        assert asked.stdout.read() == "It is 42.\n"
+    shown = os.read(ours, 1 << 16).decode()
+    waiting = "turn 1: waiting for openai/scripted · 0 calls done, 1 in flight · 0 tokens · "
+    assert shown.startswith("\r\x1b[K") and f"\r\x1b[K{waiting}"[:79] in shown and shown.endswith("\r\x1b[K")
+    # Elsewhere there is none.
+    piped = subprocess.run(command, capture_output=True, text=True)
+    assert (piped.stdout, piped.stderr) == ("It is 42.\n", "")
 
 
 class Pandas:
@@ -72,6 +123,14 @@ def test_a_context_is_any_value(engine, context, shown):
     assert str(engine.ask("What is the key?", context=context, strategy="direct")) == "It is 42."
     (prompt,) = engine.server.prompts()
     assert [part for part in shown if part not in prompt] == []
+
+
+def test_a_table_of_pyarrow_is_csv(engine):
+    pyarrow = pytest.importorskip("pyarrow")
+    engine = engine("It is 42.")
+    engine.ask("What is the key?", context=pyarrow.table({"name": ["key"], "n": [42]}), strategy="direct")
+    (prompt,) = engine.server.prompts()
+    assert "context.csv" in prompt and '"key",42' in prompt
 
 
 def test_paths_texts_documents_and_files_are_read_together(engine, folder):

@@ -2,11 +2,15 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import textwrap
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import CITED
@@ -189,8 +193,42 @@ def test_the_import_loads_nothing_that_is_not_needed():
 
 
 def test_the_console_script_is_the_program():
-    shown = subprocess.check_output([spelunk._program.program(), "--version"], text=True)
+    script = Path(sysconfig.get_path("scripts")) / "spelunk"
+    shown = [subprocess.check_output([path, "--version"], text=True) for path in (script, spelunk._program.program())]
+    assert shown[0] == shown[1] and shown[0].startswith("spelunk 0.")
+    # All of its output arrives, and its exit code.
+    reference = Path(__file__).parents[3] / "docs/reference/defaults.toml"
+    assert subprocess.check_output([script, "config", "defaults"], text=True) == reference.read_text()
+    assert subprocess.run([script, "no-such-command"], stderr=subprocess.DEVNULL).returncode == 2
+
+
+def test_the_console_script_finds_the_package_beside_it(folder):
+    # As `pip install --target` leaves them. The interpreter looks nowhere else.
+    (folder / "bin").mkdir()
+    script = shutil.copy(Path(sysconfig.get_path("scripts")) / "spelunk", folder / "bin")
+    (folder / "spelunk").symlink_to(Path(spelunk.__file__).parent)
+    shown = subprocess.check_output([sys.executable, "-I", "-S", script, "--version"], text=True)
     assert shown.startswith("spelunk 0.")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the package has two engines")
+def test_the_package_has_one_engine():
+    program = Path(spelunk._program.program())
+    assert program.stat().st_size < 100_000 < (program.parents[1] / "_native.abi3.so").stat().st_size
+    # A launcher without its module says so.
+    with tempfile.TemporaryDirectory() as folder:
+        alone = shutil.copy(program, folder)
+        told = subprocess.run([alone], capture_output=True, text=True)
+    assert told.returncode == 1 and told.stderr.startswith("error: could not load the engine: ")
+
+
+def test_the_memory_of_a_cell_is_limited_in_the_program(settings):
+    command = [spelunk._program.program(), "repl", "a.md", "--set", "workspace.path=runs"]
+    env = {**settings["env"], "PATH": os.environ["PATH"]}
+    cells = "x = [0] * 200_000_000\nprint(6 * 7)\n"
+    told = subprocess.run(command, input=cells, cwd=settings["directory"], env=env, capture_output=True, text=True)
+    assert "MemoryError: the session exceeded 512 MB of memory (`limits.cell_memory_bytes_max`)" in told.stdout + told.stderr
+    assert "42\n" in told.stdout and told.returncode == 0
 
 
 def test_a_loop_that_is_closed_stops_its_run(engine):
@@ -211,8 +249,13 @@ def rss():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def n_of(kind):
+    """How many open files (`fd`) or threads (`task`) this process has."""
+    return len(os.listdir(f"/proc/self/{kind}"))
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no /proc")
-def test_memory_does_not_grow_with_the_number_of_questions(engine):
+def test_memory_files_and_threads_do_not_grow_with_the_number_of_questions(engine):
     engine = engine("It is 42.")
 
     def ask(n):
@@ -220,7 +263,8 @@ def test_memory_does_not_grow_with_the_number_of_questions(engine):
             assert str(engine.ask("What is it?", "a.md", strategy="direct")) == "It is 42."
 
     ask(30)
-    before = rss()
+    before, files, threads = rss(), n_of("fd"), n_of("task")
     ask(100)
-    # `bench/python.py` asks 10,000 times.
+    # `bench/python.py` asks 10,000 times. The numbers of idle connections and threads vary.
     assert rss() - before < 100 * 100_000
+    assert n_of("fd") <= files + 10 and n_of("task") <= threads + 10

@@ -3,6 +3,10 @@
 //!
 //! Start reading at `interpreter.rs`, then `monty.rs` (the default) and `worker.rs` (the process it runs in).
 
+#![cfg_attr(not(unix), expect(dead_code, unused_imports, reason = "what only workers use"))]
+
+#[cfg(not(unix))]
+mod absent;
 mod complete;
 #[cfg(unix)]
 mod cpython;
@@ -19,6 +23,8 @@ mod wire;
 #[cfg(unix)]
 mod worker;
 
+#[cfg(not(unix))]
+pub use absent::{Python, PythonModules, Task, WorkerCommand, serve_stdio, start_work};
 pub use complete::needs_more;
 #[cfg(unix)]
 pub use cpython::{Python, PythonModules};

@@ -3,6 +3,8 @@
 #[cfg(unix)]
 use std::sync::Arc;
 
+#[cfg(not(unix))]
+use crate::absent::{Python, WorkerCommand};
 #[cfg(unix)]
 use crate::cpython::Python;
 #[cfg(unix)]
@@ -17,6 +19,9 @@ pub struct Sandbox {
     /// The workers that sessions run in; `None` if they run in this process.
     #[cfg(unix)]
     workers: Option<Arc<Pool>>,
+    /// The interpreter that would run in workers, where there are none: it never runs in this process instead.
+    #[cfg(not(unix))]
+    refused: Option<&'static str>,
 }
 
 impl Sandbox {
@@ -38,11 +43,27 @@ impl Sandbox {
         Self { workers: Some(Pool::new(WorkerKind::cpython(worker, python))) }
     }
 
+    /// No sessions: there are no workers.
+    #[cfg(not(unix))]
+    pub fn monty(_worker: WorkerCommand) -> Self {
+        Self { refused: Some("monty") }
+    }
+
+    /// No sessions: there are no workers.
+    #[cfg(not(unix))]
+    pub fn cpython(_worker: WorkerCommand, _python: Python) -> Self {
+        Self { refused: Some("cpython") }
+    }
+
     /// A session with this setup.
     pub fn open(&self, setup: &Setup) -> Result<Box<dyn Interpreter>, InterpreterError> {
         #[cfg(unix)]
         if let Some(pool) = &self.workers {
             return pool.open(setup);
+        }
+        #[cfg(not(unix))]
+        if let Some(backend) = self.refused {
+            return Err(InterpreterError::Unconfined { backend, why: crate::absent::WHY.to_owned() });
         }
         Ok(Box::new(MontyInterpreter::open(setup)?))
     }
@@ -53,11 +74,15 @@ impl Sandbox {
         if let Some(pool) = &self.workers {
             return pool.backend();
         }
+        #[cfg(not(unix))]
+        if let Some(backend) = self.refused {
+            return backend;
+        }
         "monty"
     }
 
     /// Whether this sandbox may be unavailable on this machine: open it before spending anything.
     pub fn may_refuse(&self) -> bool {
-        self.backend() != "monty"
+        cfg!(not(unix)) || self.backend() != "monty"
     }
 }

@@ -6,6 +6,7 @@ mod auth;
 mod compat;
 mod contexts;
 mod extract;
+mod fleet_status;
 mod guard;
 mod health;
 mod listen;
@@ -17,6 +18,7 @@ mod route;
 mod runs;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -31,6 +33,7 @@ pub use listen::listen;
 #[cfg(test)]
 pub(crate) use openapi::document;
 pub(crate) use problem::Problem;
+pub use runs::fleet;
 pub(crate) use runs::receive_form;
 
 use spelunk_app::app::App;
@@ -40,6 +43,7 @@ use guard::RouteScope;
 use health::Metrics;
 use mcp_endpoint::McpEndpoint;
 use route::Route;
+use runs::fleet::FleetRuns;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 use spelunk_app::failure::Failure;
 use spelunk_app::trust;
@@ -84,7 +88,8 @@ impl Server {
         drop(app.workspace()?);
         let tickets = Tickets::new(app.own_workspace_dir()?, app.key(trust::TICKETS)?);
         app.live_runs.limit(usize::try_from(settings.runs_parallel_max).unwrap_or(usize::MAX));
-        let runs = RunService::new(tickets, Arc::clone(&app.live_runs), settings.queue_max);
+        let fleet = app.fleet(Duration::ZERO)?.map(FleetRuns::new);
+        let runs = RunService::new(tickets, Arc::clone(&app.live_runs), settings.queue_max, fleet);
         let server = Arc::new(Self {
             app,
             mcp,
@@ -98,6 +103,9 @@ impl Server {
             log,
             closed: watch::Sender::new(false),
         });
+        if let Some(fleet) = &server.runs.fleet {
+            fleet.belong_to(&server);
+        }
         let weak = Arc::downgrade(&server);
         // A run that an agent started over MCP frees its slot for those that wait here.
         server.app.live_runs.on_free(move || {
@@ -132,6 +140,7 @@ fn routes() -> Vec<Route> {
     routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
+    routes.extend(fleet_status::routes());
     routes.extend(mcp_endpoint::routes());
     routes.extend(contexts::routes());
     routes.extend(compat::routes());

@@ -23,6 +23,8 @@ pub struct Column {
     pub few: Option<Vec<String>>,
     /// The first values.
     pub examples: Vec<String>,
+    /// The type as a server declares it.
+    pub(crate) declared: Option<String>,
 }
 
 /// The type of the cells of a column.
@@ -78,7 +80,7 @@ impl Column {
         };
         let few = (few.len() <= FEW_MAX).then(|| few.into_iter().map(str::to_owned).collect());
         let examples = values().take(Self::EXAMPLES).map(str::to_owned).collect();
-        Self { name, original, kind, few, examples }
+        Self { name, original, kind, few, examples, declared: None }
     }
 
     /// The column with the names of the documents.

@@ -29,11 +29,21 @@ const STEPS_MAX: u64 = 3_000_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The name under which the database is attached.
-    schema: String,
+    pub(crate) schema: String,
     /// The name of the table in it.
     pub(crate) table: String,
     /// The columns that identify a row; none if rows cannot be cited.
     pub(crate) key: Vec<String>,
+    /// The server that has it, if it is not in a file.
+    pub(crate) server: Option<OnServer>,
+}
+
+/// A table of a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnServer {
+    pub(crate) idx: usize,
+    /// Whether statements may leave the schema out.
+    pub(crate) is_visible: bool,
 }
 
 impl Table {
@@ -41,12 +51,27 @@ impl Table {
     pub(crate) fn is_in(&self, schema: &str) -> bool {
         self.stored.as_ref().is_some_and(|stored| stored.schema.eq_ignore_ascii_case(schema))
     }
+
+    /// The server that has it.
+    pub(crate) fn server(&self) -> Option<usize> {
+        Some(self.stored.as_ref()?.server?.idx)
+    }
 }
 
 impl Stored {
     /// The table in a statement.
-    fn sql(&self) -> String {
+    pub(crate) fn sql(&self) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(&self.table))
+    }
+
+    /// The table in an address.
+    fn shown(&self) -> String {
+        match self.server {
+            Some(server) if !server.is_visible => {
+                format!("{}.{}", encoded(&self.schema), encoded(&self.table))
+            }
+            Some(_) | None => encoded(&self.table),
+        }
     }
 }
 
@@ -92,7 +117,7 @@ impl Tables {
             if name.contains(char::is_control) {
                 return None;
             }
-            let stored = Stored { schema: schema.to_owned(), table: name, key: Vec::new() };
+            let stored = Stored { schema: schema.to_owned(), table: name, key: Vec::new(), server: None };
             read_table(self, document, stored, is_view, &mut n_columns).ok()
         };
         Ok(names.into_iter().filter_map(of).collect())
@@ -103,6 +128,8 @@ impl Tables {
         let Some(stored) = table.stored.as_ref().filter(|stored| !stored.key.is_empty()) else {
             return Vec::new();
         };
+        let folded = if stored.server.is_some() { alias.to_lowercase() } else { alias.to_owned() };
+        let alias = folded.as_str();
         let columns: Vec<String> =
             stored.key.iter().map(|name| format!("{}.{}", quoted(alias), quoted(name))).collect();
         let sql = format!("SELECT DISTINCT {} {tail} LIMIT {n_max}", columns.join(", "));
@@ -131,6 +158,10 @@ impl Tables {
         if pairs.len() != stored.key.len() || pairs.iter().any(|(name, _)| !stored.key.contains(name)) {
             return None;
         }
+        if let Some(server) = stored.server {
+            let cells = self.server_row(server.idx, &stored, &pairs)?;
+            return Some((prefix + rest, cells));
+        }
         let wanted: Vec<String> = pairs.iter().map(|(name, _)| format!("{} = ?", quoted(name))).collect();
         let sql = format!("SELECT * FROM {} WHERE {} LIMIT 1", stored.sql(), wanted.join(" AND "));
         // A column without a type does not equal the number in a text.
@@ -142,16 +173,21 @@ impl Tables {
         let numbers: Vec<Value> = pairs.iter().map(as_number).collect();
         let texts: Vec<Value> = pairs.iter().map(as_text).collect();
         let row = [numbers, texts].into_iter().find_map(|key| self.one_row(&sql, key).ok())?;
+        Some((prefix + rest, self.named(row)))
+    }
+
+    /// The cells of a row as they are cited.
+    pub(crate) fn named(&self, row: Vec<(String, Cell)>) -> String {
         let named = row.into_iter().map(|(name, cell)| {
             let cell = if self.redacts { redacted(&name, cell) } else { cell };
             format!("{name}: {cell}")
         });
-        Some((prefix + rest, named.collect::<Vec<_>>().join(", ")))
+        named.collect::<Vec<_>>().join(", ")
     }
 
     /// A statement of ours, which may take fewer steps than a query.
     fn prepare(&self, sql: &str) -> rusqlite::Result<Statement<'_>> {
-        self.steps.allow(STEPS_MAX);
+        self.steps.allow(STEPS_MAX, &self.watch);
         self.connection.prepare(sql)
     }
 
@@ -199,6 +235,7 @@ fn read_table(
             kind: kind(declared),
             few,
             examples,
+            declared: None,
         });
     }
     Ok(Table {
@@ -208,6 +245,7 @@ fn read_table(
         n_rows: n_rows.unwrap_or_default(),
         n_broken: 0,
         is_counted,
+        about: None,
         stored: Some(stored),
     })
 }
@@ -263,7 +301,7 @@ fn kind(declared: &str) -> ColumnType {
 /// The beginning of the addresses of a table's rows.
 fn prefix(table: &Table, stored: &Stored) -> String {
     let document = table.documents.first().map_or("", String::as_str);
-    format!("{document}:{}?", encoded(&stored.table))
+    format!("{document}:{}?", stored.shown())
 }
 
 /// How rows of this table are cited, for the description.
@@ -313,7 +351,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// A name as a query writes it: with quotes where it needs them.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_plain = name.chars().all(is_word)
         && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -322,7 +360,7 @@ fn plain(name: &str) -> String {
     if is_plain { name.to_owned() } else { quoted(name) }
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -39,14 +39,17 @@ impl Table {
         };
         let n_rows = match (self.is_counted, self.n_rows) {
             (true, n_rows) => format!("{n_rows} rows"),
+            (false, n_rows @ 1..) if self.server().is_some() => format!("about {n_rows} rows"),
             (false, 0) => "rows".to_owned(),
             (false, n_rows) => format!("more than {} rows", n_rows - 1),
         };
+        let from = if self.server().is_some() { format!("PostgreSQL {from}") } else { from };
+        let about = self.about.as_deref().map_or_else(String::new, |about| format!(": {}", one_line(about)));
         let cited = address_shown(self).map_or_else(String::new, |address| format!(", each is {address}"));
-        let _ = writeln!(text, "CREATE TABLE {} ( -- {n_rows} from {from}{cited}", self.name);
+        let _ = writeln!(text, "CREATE TABLE {} ( -- {n_rows} from {from}{cited}{about}", self.name);
         let shown = self.shown_columns(question, columns_max);
         for column in &shown {
-            let _ = writeln!(text, "  {} {}, -- {}", column.name, column.kind.sql(), column.comment());
+            let _ = writeln!(text, "  {} {}, -- {}", column.name, column.declared(), column.comment());
         }
         if shown.len() < self.columns.len() {
             let _ = writeln!(text, "  -- {} more columns", self.columns.len() - shown.len());
@@ -75,6 +78,10 @@ impl Table {
 }
 
 impl Column {
+    fn declared(&self) -> String {
+        self.declared.as_deref().map_or_else(|| self.kind.sql().to_owned(), one_line)
+    }
+
     fn comment(&self) -> String {
         let named = if self.original == self.name {
             String::new()

@@ -1,5 +1,5 @@
 //! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, SQLite files of the user attached beside
-//! them, and read-only queries over both.
+//! them, tables of database servers, and read-only queries over them.
 //!
 //! The documents, the files and the queries are hostile. Cells are bound as parameters and never become part of a statement; a
 //! query may read tables and call functions and do nothing else; its work, its text and its result are bounded.
@@ -9,11 +9,14 @@ mod database;
 mod describe;
 mod functions;
 mod query;
+mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, params_from_iter};
-use spelunk_context::{DocEntry, RowTable, View, distrust_schemas};
+use spelunk_context::{
+    Database, DocEntry, QueryWatch, RowTable, ServerHandle, SourceError, View, distrust_schemas,
+};
 
 pub use self::column::{Column, ColumnType};
 use self::column::{cell_value, unique_name};
@@ -33,6 +36,12 @@ pub struct Tables {
     others: Vec<String>,
     /// The names of attached databases.
     databases: Vec<String>,
+    /// The servers whose tables are among them.
+    servers: Vec<ServerHandle>,
+    /// The time of a query.
+    watch: QueryWatch,
+    /// The server that could not be used, since this was last asked.
+    lost: Option<SourceError>,
     /// Whether secrets in values of databases are replaced. Those of documents were replaced when they were read.
     redacts: bool,
 }
@@ -52,12 +61,25 @@ pub struct Table {
     pub n_broken: u64,
     /// Whether `n_rows` is exact: large tables of databases are not counted.
     pub is_counted: bool,
+    /// What its owner wrote about it.
+    pub(crate) about: Option<String>,
     stored: Option<Stored>,
 }
 
 impl Tables {
-    /// The tables of a view; `None` if it has none. If it is larger than `bytes_max`, only its databases count.
-    pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
+    /// The tables of a view; `None` if it has none. If it is larger than `bytes_max`, only its databases count. Fails if a
+    /// server cannot be used.
+    pub fn of(view: &View, bytes_max: u64, watch: &QueryWatch) -> Result<Option<Self>, SourceError> {
+        let Some(mut tables) = Self::on_this_machine(view, bytes_max, watch) else { return Ok(None) };
+        for document in view.documents() {
+            if let Some(Database::Server(server)) = &document.database {
+                tables.add_server(document, server)?;
+            }
+        }
+        Ok((!tables.all.is_empty()).then_some(tables))
+    }
+
+    fn on_this_machine(view: &View, bytes_max: u64, watch: &QueryWatch) -> Option<Self> {
         let has_rows = |document: &&DocEntry| document.database.is_none() && view.bytes() <= bytes_max;
         let (mut groups, mut others): (BTreeMap<Vec<String>, Vec<RowTable>>, Vec<String>) =
             Default::default();
@@ -70,8 +92,10 @@ impl Tables {
         }
         let steps = StepsLeft::default();
         let connection = query::connection(&steps).ok()?;
-        let (all, databases) = Default::default();
-        let mut tables = Self { connection, steps, all, others, databases, redacts: false };
+        let (all, databases, servers) = Default::default();
+        let watch = watch.clone();
+        let mut tables =
+            Self { connection, steps, all, others, databases, servers, watch, lost: None, redacts: false };
         for (names, group) in groups {
             if tables.all.len() < TABLES_MAX {
                 tables.add(&names, &group).ok()?;
@@ -83,22 +107,32 @@ impl Tables {
         }
         distrust_schemas(&tables.connection).ok()?;
         for document in view.documents() {
-            if let Some(path) = &document.database {
+            if let Some(Database::File(path)) = &document.database {
                 tables.attach(document, path);
             }
         }
         query::forbid_writing(&mut tables.connection).ok()?;
-        (!tables.all.is_empty()).then_some(tables)
+        Some(tables)
     }
 
     /// The tables of the databases of a view; `None` if there are none.
-    pub fn of_databases(view: &View) -> Option<Self> {
-        Self::of(&view.narrow(|document| document.database.is_some()), 0)
+    pub fn of_databases(view: &View, watch: &QueryWatch) -> Result<Option<Self>, SourceError> {
+        Self::of(&view.narrow(|document| document.database.is_some()), 0, watch)
+    }
+
+    /// From now on, queries have this time.
+    pub fn watch(&mut self, watch: &QueryWatch) {
+        self.watch = watch.clone();
+    }
+
+    /// The server that could not be used, since this was last asked. What else was found then does not count.
+    pub fn take_lost(&mut self) -> Option<SourceError> {
+        self.lost.take()
     }
 
     /// Whether a database is among them.
     pub fn have_databases(&self) -> bool {
-        !self.databases.is_empty()
+        !self.databases.is_empty() || !self.servers.is_empty()
     }
 
     /// Whether at least half of the text of this view is rows, or there is a database. A directory of prose with a
@@ -164,7 +198,8 @@ impl Tables {
         transaction.commit()?;
         let n_rows = group.iter().map(|rows| rows.len() as u64).sum();
         let n_broken = group.iter().map(|rows| rows.n_broken() as u64).sum();
-        self.all.push(Table { name, documents, columns, n_rows, n_broken, is_counted: true, stored: None });
+        let (is_counted, about, stored) = (true, None, None);
+        self.all.push(Table { name, documents, columns, n_rows, n_broken, is_counted, about, stored });
         Ok(())
     }
 

@@ -2,14 +2,14 @@
 //! What it may do is the same for tables in memory and for attached databases.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode};
-use spelunk_context::redact;
+use spelunk_context::{QueryWatch, redact};
 
 use crate::{ROW_DOCUMENT, ROW_LINE, Table, Tables, functions};
 
@@ -28,8 +28,8 @@ const STEPS_PER_CHECK: u64 = 100_000;
 /// Functions with an effect, or with another result each time.
 const FORBIDDEN: [&str; 3] = ["load_extension", "random", "randomblob"];
 /// A result with more text is cut.
-const RESULT_BYTES_MAX: usize = 10_000_000;
-const CELL_CHARS_MAX: usize = 2_000;
+pub(crate) const RESULT_BYTES_MAX: usize = 10_000_000;
+pub(crate) const CELL_CHARS_MAX: usize = 2_000;
 
 /// Why a query has no result.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +40,14 @@ pub enum QueryError {
     /// It takes too many steps.
     #[error("the query takes too long: read fewer rows, or join on equal columns")]
     TooLong,
+    /// It takes too much time.
+    #[error(
+        "the query takes longer than {ms_max} ms (`limits.query_ms_max`): read fewer rows, or join on equal columns"
+    )]
+    TooSlow {
+        /// The limit.
+        ms_max: u64,
+    },
     /// It needs too much memory.
     #[error("the query needs too much memory: read fewer rows")]
     TooLarge,
@@ -129,25 +137,56 @@ pub(crate) fn connection(steps: &StepsLeft) -> rusqlite::Result<Connection> {
          PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;"
     ))?;
     functions::add(&connection)?;
-    steps.allow(u64::MAX);
     steps.watch(&mut connection)?;
     Ok(connection)
 }
 
-/// The steps that the next statement may still take.
+/// What the next statement may still take: steps and time.
 #[derive(Clone, Default)]
-pub(crate) struct StepsLeft(Arc<AtomicU64>);
+pub(crate) struct StepsLeft(Arc<Mutex<Option<Allowed>>>);
+
+struct Allowed {
+    steps: u64,
+    /// `None` if no clock counts.
+    until: Option<Instant>,
+    watch: QueryWatch,
+}
+
+impl Allowed {
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
+}
 
 impl StepsLeft {
-    /// From now on, so many steps.
-    pub(crate) fn allow(&self, steps: u64) {
-        self.0.store(steps, Ordering::Relaxed);
+    /// From now on, so many steps, and the time of a query.
+    pub(crate) fn allow(&self, steps: u64, watch: &QueryWatch) {
+        let until = Instant::now().checked_add(Duration::from_millis(watch.ms_max));
+        *self.lock() = Some(Allowed { steps, until, watch: watch.clone() });
+    }
+
+    /// The limit, if the time is over.
+    fn time_over(&self) -> Option<u64> {
+        let allowed = self.lock();
+        allowed.as_ref().filter(|allowed| allowed.is_late()).map(|allowed| allowed.watch.ms_max)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Allowed>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a statement ends now. Before the first limit, tables are made.
+    fn is_over(&self) -> bool {
+        let mut allowed = self.lock();
+        let Some(allowed) = allowed.as_mut() else { return false };
+        let left = allowed.steps.checked_sub(STEPS_PER_CHECK);
+        allowed.steps = left.unwrap_or_default();
+        left.is_none() || allowed.is_late() || allowed.watch.is_abandoned()
     }
 
     fn watch(&self, connection: &mut Connection) -> rusqlite::Result<()> {
-        let left = Arc::clone(&self.0);
-        let take = |left: u64| left.checked_sub(STEPS_PER_CHECK);
-        let check = move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err();
+        let left = self.clone();
+        let check = move || left.is_over();
         let per_check = i32::try_from(STEPS_PER_CHECK).unwrap_or(i32::MAX);
         connection.progress_handler(per_check, Some(check))
     }
@@ -184,10 +223,23 @@ impl Tables {
         if sql.len() > SQL_BYTES_MAX {
             return Err(QueryError::Rejected(format!("the query is longer than {SQL_BYTES_MAX} bytes")));
         }
+        if let Some(server) = self.server_of(sql)? {
+            return self.query_server(server, sql, rows_max);
+        }
         if names_the_present(sql) {
             return Err(QueryError::Rejected("the current time is not available".to_owned()));
         }
-        self.steps.allow(STEPS_MAX);
+        // Results of databases are recorded, so a clock may bound the work.
+        let steps_max = if self.have_databases() { u64::MAX } else { STEPS_MAX };
+        self.steps.allow(steps_max, &self.watch);
+        let ran = self.query_here(sql, rows_max);
+        match self.steps.time_over() {
+            Some(ms_max) if matches!(ran, Err(QueryError::TooLong)) => Err(QueryError::TooSlow { ms_max }),
+            Some(_) | None => ran,
+        }
+    }
+
+    fn query_here(&self, sql: &str, rows_max: usize) -> Result<QueryResult, QueryError> {
         let mut statement = self.connection.prepare(sql)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let (mut rows, mut n_bytes, mut is_cut) = (Vec::new(), 0, false);

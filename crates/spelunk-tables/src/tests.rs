@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use spelunk_context::{Corpus, ScanOptions, SourceInput};
+use spelunk_context::{Corpus, QueryWatch, ScanOptions, SourceInput};
 
 use super::*;
 
@@ -12,7 +12,7 @@ const ORDERS: &str =
 const CUSTOMERS: &str = "[{\"id\": 7, \"name\": \"Ann\"}, {\"id\": 8, \"name\": \"Bob's\"}]";
 
 fn tables(files: &[(&str, &str)]) -> Option<Tables> {
-    Tables::of(&view(files), 1_000_000)
+    Tables::of(&view(files), 1_000_000, &QueryWatch::of_ms(u64::MAX)).unwrap()
 }
 
 fn view(files: &[(&str, &str)]) -> View {
@@ -180,9 +180,11 @@ fn prose_is_no_table() {
     assert!(tables(&[("notes.md", "Prose.\nMore prose.\n")]).is_none());
     let prose = "Prose that goes on and on.\n".repeat(100);
     let mixed = view(&[("notes.md", &prose), ("api.json", "{\"servers\": [{\"url\": \"x\"}]}")]);
-    assert!(!Tables::of(&mixed, 1_000_000).unwrap().are_most_of(&mixed));
+    assert!(!Tables::of(&mixed, 1_000_000, &QueryWatch::of_ms(60_000)).unwrap().unwrap().are_most_of(&mixed));
     let orders = view(&[("orders.csv", ORDERS), ("notes.md", "Prose.\n")]);
-    assert!(Tables::of(&orders, 1_000_000).unwrap().are_most_of(&orders));
+    assert!(
+        Tables::of(&orders, 1_000_000, &QueryWatch::of_ms(60_000)).unwrap().unwrap().are_most_of(&orders)
+    );
 }
 
 #[test]

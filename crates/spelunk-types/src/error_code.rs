@@ -108,6 +108,10 @@ error_codes! {
     ContextNotFound = "context-not-found", User;
     /// A context with this id already exists.
     ContextExists = "context-exists", User;
+    /// The fleet could not be reached, or refused something.
+    FleetUnavailable = "fleet-unavailable", Upstream;
+    /// The fleet cannot be used with these settings.
+    FleetUnusable = "fleet-unusable", Settings;
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or list the configured models with `spelunk model list`";
     /// A cost limit is set, but the price of a model is unknown.

@@ -93,6 +93,8 @@ limits! {
     spend retry_wait_ms_max = 60_000;
     /// Maximum size of a reply.
     spend reply_bytes_max = 8_000_000;
+    /// Maximum duration of one SQL query over rows or a database.
+    spend query_ms_max = 30_000;
     /// Maximum size of an image in a call.
     spend image_bytes_max = 3_750_000;
     /// Maximum number of images in a call.

@@ -76,13 +76,34 @@ pub enum SourceSpec {
         /// The text.
         content: Text,
     },
+    /// Files that were uploaded to a fleet: every node can fetch them.
+    Snapshot {
+        /// The list of the files.
+        manifest: BlobId,
+        /// The file that is meant, if it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// As the user wrote it, if that names a file relative to the working directory: the name shown in citations.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// A database server.
+    Database {
+        /// Its URL, without the password.
+        url: String,
+    },
 }
 
 impl SourceSpec {
+    /// The list of the files that were uploaded to a fleet.
+    pub fn manifest(&self) -> Option<&BlobId> {
+        if let Self::Snapshot { manifest, .. } = self { Some(manifest) } else { None }
+    }
+
     /// The text that arrived with the request.
     pub fn content(&self) -> Option<&Text> {
         match self {
-            Self::Path { .. } => None,
+            Self::Path { .. } | Self::Snapshot { .. } | Self::Database { .. } => None,
             Self::Text { content, .. } => Some(content),
         }
     }

@@ -9,11 +9,13 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
+mod fleet;
 mod greet;
 mod limits;
 mod maintenance;
 mod mcp;
 mod model;
+mod offer;
 mod open;
 mod outline;
 mod plan;
@@ -70,6 +72,12 @@ pub(crate) struct Common {
     /// The directory for runs [default: .spelunk]
     #[arg(long, value_name = "DIR", global = true)]
     workspace: Option<String>,
+    /// Work with the fleet at these NATS servers, such as `nats://10.0.0.1:4222`
+    #[arg(long, value_name = "URL", global = true)]
+    fleet: Option<String>,
+    /// The file with the credentials for them
+    #[arg(long, value_name = "FILE", global = true)]
+    fleet_creds: Option<String>,
     /// Print the result as JSON
     #[arg(long, global = true)]
     json: bool,
@@ -126,6 +134,10 @@ enum Command {
     Mcp(mcp::McpArgs),
     /// Serve runs, contexts and models over HTTP, with a web page to view them
     Serve(serve::ServeArgs),
+    /// Work on the runs of a fleet, without serving anything
+    Worker(fleet::WorkerArgs),
+    /// Show the state of a fleet
+    Fleet(fleet::FleetArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run in progress, even in another process
@@ -204,6 +216,8 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
+        Command::Worker(args) => app::block_on(fleet::worker(app, args)),
+        Command::Fleet(args) => fleet::fleet(app, &args),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
@@ -235,10 +249,12 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         Command::Mcp(args) => of_model(&args.model),
         Command::Serve(args) => of_model(&args.model),
         Command::Tool(args) => of_model(&args.model),
+        Command::Worker(args) => of_model(&args.model),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Index(_)
         | Command::Context(_)
+        | Command::Fleet(_)
         | Command::Show(_)
         | Command::Tail(_)
         | Command::Tools(_)

@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod cli;
+mod fleet;
 mod http;
 mod kill;
 mod library;

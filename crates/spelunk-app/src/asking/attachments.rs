@@ -134,9 +134,10 @@ mod tests {
     fn names(attachments: Attachments) -> Vec<String> {
         let name = |input: SourceInput| match input {
             SourceInput::Text { name, .. } => name,
-            SourceInput::Path(_) | SourceInput::Typed { .. } | SourceInput::Kept { .. } => {
-                "another".to_owned()
-            }
+            SourceInput::Path(_)
+            | SourceInput::Typed { .. }
+            | SourceInput::Kept { .. }
+            | SourceInput::Database(_) => "another".to_owned(),
         };
         attachments.into_inputs().into_iter().map(name).collect()
     }

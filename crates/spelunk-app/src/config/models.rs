@@ -58,6 +58,8 @@ pub(super) fn kind() -> GroupKind {
             "model.effort" = unset(Kind::Choice(Effort::WORDS), text("low"));
             /// Whether the model sees images; if unset, the catalogue decides, and a model that it does not list sees none.
             "model.vision" = unset(Kind::YesNo, Value::YesNo(true));
+            /// Whether the model reads pages of PDF files; if unset, the catalogue decides, and a model that it does not list reads none.
+            "model.pdf" = unset(Kind::YesNo, Value::YesNo(true));
             /// The sampling temperature of a local model; if unset, the most likely token is always chosen.
             "model.temperature" = unset(Kind::Number, number(700_000));
             /// The random seed of a local model, used if the temperature is above 0.
@@ -87,6 +89,8 @@ pub struct NamedModel {
     pub(crate) effort: Option<Effort>,
     /// Whether it sees images, if the user sets it.
     pub(crate) vision: Option<bool>,
+    /// Whether it reads pages of PDF files, if the user sets it.
+    pub(crate) pdf: Option<bool>,
     /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
@@ -111,6 +115,7 @@ pub(super) fn resolve(
             rate,
             effort: entries.text("model.effort").and_then(Effort::of),
             vision: entries.yes_no("model.vision"),
+            pdf: entries.yes_no("model.pdf"),
             fallback: fallback(group, &known)?,
         };
         models.insert(group.name.clone(), model);

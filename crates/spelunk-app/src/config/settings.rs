@@ -51,6 +51,8 @@ pub struct Settings {
     pub local: LocalSettings,
     /// Settings of the server.
     pub server: ServerSettings,
+    /// The fleet that this process belongs to.
+    pub fleet: FleetSettings,
     /// The limits the engine enforces.
     pub limits: Limits,
     layer: Layer,
@@ -65,6 +67,27 @@ pub struct LocalSettings {
     pub hub_url: String,
     /// Compute threads, if the user sets them; otherwise one per core.
     pub(crate) threads: Option<NonZero<usize>>,
+}
+
+/// The fleet that a process belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetSettings {
+    /// Its servers, if there is one.
+    pub url: Option<String>,
+    /// The credentials.
+    pub creds_file: Option<String>,
+    /// The root certificates.
+    pub ca_file: Option<String>,
+    /// What the names of its streams begin with.
+    pub prefix: String,
+    /// The name of this node, if the user sets it.
+    pub node: Option<String>,
+    /// How long a node may be silent.
+    pub lease_ms: u64,
+    /// The size of the cache.
+    pub cache_bytes_max: u64,
+    /// How many model calls this node makes at once.
+    pub calls_max: u64,
 }
 
 /// Settings of the server.
@@ -100,7 +123,7 @@ pub struct ModelSettings {
     /// The section, for messages: `model`, `models.fast`.
     pub(crate) section: String,
     /// The API format.
-    pub(crate) provider: ProviderChoice,
+    pub provider: ProviderChoice,
     /// The provider's name for the model.
     pub(crate) name: Option<String>,
     /// The base URL of requests.
@@ -159,6 +182,7 @@ impl Settings {
             color: choice(entries, "output.color", ColorChoice::of),
             local,
             server: ServerSettings::resolve(entries),
+            fleet: FleetSettings::resolve(entries),
             limits: limits(entries),
             layer,
         })
@@ -231,6 +255,22 @@ impl LocalSettings {
             path: entries.text("local.path").map(str::to_owned),
             hub_url: entries.text("local.hub_url").unwrap_or_default().to_owned(),
             threads: usize::try_from(whole(entries, "local.threads")).ok().and_then(NonZero::new),
+        }
+    }
+}
+
+impl FleetSettings {
+    fn resolve(entries: &Entries) -> Self {
+        let text = |key: &str| entries.text(key).map(str::to_owned);
+        Self {
+            url: text("fleet.url"),
+            creds_file: text("fleet.creds_file"),
+            ca_file: text("fleet.ca_file"),
+            prefix: text("fleet.prefix").unwrap_or_default(),
+            node: text("fleet.node"),
+            lease_ms: whole(entries, "fleet.lease_ms"),
+            cache_bytes_max: whole(entries, "fleet.cache_bytes_max"),
+            calls_max: whole(entries, "fleet.node_calls_max"),
         }
     }
 }

@@ -180,6 +180,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("cache", "What is cached to save calls."),
     ("output", "Terminal output."),
     ("server", "The server of `spelunk serve`."),
+    ("fleet", "Runs that several machines share, on NATS JetStream."),
     ("limits", "Every limit that the engine enforces."),
 ];
 
@@ -214,6 +215,7 @@ static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let mut table = model();
     table.extend(others());
     table.extend(server());
+    table.extend(fleet());
     table.extend(Limits::ALL.iter().map(limit));
     table
 });
@@ -313,6 +315,28 @@ fn server() -> Vec<Setting> {
         "server.request_ms_max" = whole(10, WHOLE_MAX, 30_000).own();
         /// Chat messages longer than this are read as documents instead of as part of the question.
         "server.long_message_chars" = whole(1, WHOLE_MAX, 4_000).own();
+    }
+}
+
+/// A project file may set none of these: a fleet gets the text that is asked about.
+fn fleet() -> Vec<Setting> {
+    settings! {
+        /// The NATS servers of the fleet, comma-separated, such as `nats://10.0.0.1:4222`; empty means none.
+        "fleet.url" = text("").own().shown_as(Display::Address);
+        /// The file with the credentials of a NATS user; empty means none.
+        "fleet.creds_file" = text("").own();
+        /// The file with the root certificates of the NATS servers; empty means the system's.
+        "fleet.ca_file" = text("").own();
+        /// What the names of the fleet's streams begin with.
+        "fleet.prefix" = text("spelunk").own();
+        /// The name of this node; empty means the host's name and the process id.
+        "fleet.node" = text("").own();
+        /// How long a node may be silent before others take its runs, in milliseconds; the same on every node.
+        "fleet.lease_ms" = whole(1_000, WHOLE_MAX, 20_000).own();
+        /// Maximum size of the unpacked snapshots that a node keeps.
+        "fleet.cache_bytes_max" = whole(0, WHOLE_MAX, 10 << 30).own();
+        /// Maximum number of concurrent model calls of a node, for its own runs and those of others; further ones go to nodes with room, or wait.
+        "fleet.node_calls_max" = whole(1, WHOLE_MAX, 128).own();
     }
 }
 

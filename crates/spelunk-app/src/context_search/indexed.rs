@@ -87,6 +87,12 @@ impl Indexed<'_> {
                 match self.update(&mut index, whole.as_ref().unwrap_or(view), &options) {
                     Ok(report) => notices.extend(report.rebuilt.map(Notice::Rebuilt)),
                     Err(IndexError::Embed { source }) => return self.read(view, query, source),
+                    // Somebody is building it: what is complete is searched, the rest is read.
+                    Err(IndexError::Locked { .. }) if bytes == 0 => {}
+                    Err(IndexError::Locked { .. }) if query.mode != Mode::Meaning => {
+                        let because = Notice::NotIndexed { bytes, is_building: true };
+                        return Ok(search_by_reading(view, query, &self.app.settings.detector(), because)?);
+                    }
                     Err(error) => return Err(error.into()),
                 }
             }

@@ -1,6 +1,7 @@
 //! A run in progress: its events as they arrive, a way to cancel it, and its answer at the end.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -13,6 +14,7 @@ use crate::app::App;
 use crate::blocking::blocking;
 use crate::failure::Failure;
 use crate::otel;
+use crate::render::progress::run_status;
 use crate::runs::files_incomplete;
 
 /// A run in progress. Dropping it stops the run as a crash would; it can be resumed.
@@ -20,6 +22,7 @@ pub struct Running {
     app: Arc<App>,
     handle: RunHandle,
     view: RunView,
+    began: Instant,
     /// Writes the run's files next to its journal.
     projector: Option<Projector>,
 }
@@ -27,7 +30,7 @@ pub struct Running {
 impl Running {
     pub(super) fn new(app: Arc<App>, handle: RunHandle) -> Result<Self, Failure> {
         let projector = Projector::start(&app.workspace()?, &handle.run);
-        Ok(Self { app, handle, view: RunView::default(), projector })
+        Ok(Self { app, handle, view: RunView::default(), began: Instant::now(), projector })
     }
 
     /// The id of the run.
@@ -38,6 +41,11 @@ impl Running {
     /// Stops the run cleanly: its results so far are kept, and it can be resumed.
     pub fn cancel(&self) {
         self.handle.cancel.cancel();
+    }
+
+    /// What the run was doing at its last event, in two lines: the turn; calls, tokens, cost and time.
+    pub fn status(&self) -> String {
+        run_status(&self.view, 0, self.began.elapsed())
     }
 
     /// The next event; `None` once the run has ended. Pieces of replies arrive as `call.streamed` before the reply is
@@ -66,7 +74,7 @@ impl Running {
         while let Some(event) = self.next().await {
             drop(event?);
         }
-        let Self { app, handle, view, projector } = self;
+        let Self { app, handle, view, projector, .. } = self;
         let result = handle.join().await;
         otel::export(&app, &result.run).await;
         let answer = blocking(move || {

@@ -1,5 +1,5 @@
 //! A model with what the user configured: its context window, its provider's rate per minute, its reasoning effort and
-//! whether it sees images.
+//! whether it sees images and reads PDF.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ pub struct BoundedModel {
     rate: Rate,
     effort: Option<Effort>,
     vision: Option<bool>,
+    pdf: Option<bool>,
 }
 
 impl BoundedModel {
@@ -25,11 +26,13 @@ impl BoundedModel {
         context_tokens: Option<u64>,
         rate: Rate,
         effort: Option<Effort>,
-        vision: Option<bool>,
+        [vision, pdf]: [Option<bool>; 2],
     ) -> Option<Self> {
-        let is_bounded =
-            context_tokens.is_some() || rate != Rate::default() || effort.is_some() || vision.is_some();
-        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort, vision })
+        let is_bounded = context_tokens.is_some()
+            || rate != Rate::default()
+            || effort.is_some()
+            || vision.or(pdf).is_some();
+        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort, vision, pdf })
     }
 }
 
@@ -52,6 +55,10 @@ impl Model for BoundedModel {
 
     fn sees_images(&self) -> bool {
         self.vision.unwrap_or_else(|| self.inner.sees_images())
+    }
+
+    fn reads_pdf(&self) -> bool {
+        self.pdf.unwrap_or_else(|| self.inner.reads_pdf())
     }
 
     fn computes_here(&self) -> bool {
@@ -103,7 +110,7 @@ mod tests {
     #[test]
     fn a_prompt_longer_than_the_window_is_refused_before_it_is_sent() {
         let inner: Arc<dyn Model> = Arc::new(Nobody::default());
-        let model = BoundedModel::around(&inner, Some(10), Rate::default(), None, None).unwrap();
+        let model = BoundedModel::around(&inner, Some(10), Rate::default(), None, [None; 2]).unwrap();
         let call = CallId { frame: FrameId::root(), ordinal: 0 };
         let first = |text: &str| {
             let prompt = Prompt::single("", text, 10);
@@ -121,13 +128,17 @@ mod tests {
         with_result.messages.push(Message::user("").with_parts([Part::ToolResult(result)]));
         let refused = model.stream(&with_result, &call).next().now_or_never().flatten().unwrap();
         assert!(matches!(refused, Err(ModelError::PromptTooLong { .. })), "{refused:?}");
-        assert!(BoundedModel::around(&inner, None, Rate::default(), None, None).is_none());
+        assert!(BoundedModel::around(&inner, None, Rate::default(), None, [None; 2]).is_none());
         assert!(!model.sees_images());
-        let seeing = BoundedModel::around(&inner, Some(10_000), Rate::default(), None, Some(true)).unwrap();
-        assert!(seeing.sees_images());
+        let abilities = [Some(true), None];
+        let seeing = BoundedModel::around(&inner, Some(10_000), Rate::default(), None, abilities).unwrap();
+        assert!(seeing.sees_images() && !seeing.reads_pdf());
+        let reading = BoundedModel::around(&inner, None, Rate::default(), None, [None, Some(true)]).unwrap();
+        assert!(reading.reads_pdf() && !reading.sees_images());
         let digest = spelunk_types::BlobId::from_hash([0; 32]);
         let (name, bytes) = ("a.png".to_owned(), Arc::from([]));
-        let image = Image { name, media_type: "image/png", width: 8000, height: 8000, digest, bytes };
+        let image =
+            Image { name, media_type: "image/png", width: 8000, height: 8000, pages: 1, digest, bytes };
         let prompt = Prompt {
             messages: vec![Message::user("word").with_parts([Part::Image(image)])],
             ..Prompt::default()

@@ -19,7 +19,7 @@ macro_rules! modules {
 const SCRIPTS: &[(&str, &str)] = modules! {
     "units.js" "dom.js" "effects.js" "fold.js" "stream.js" "api.js" "prose.js" "windowed.js" "tree.js" "python.js"
     "states.js" "timeline.js" "flame.js" "calls.js" "source.js" "detail.js" "cells.js" "findings.js" "treemap.js" "log.js"
-    "list.js" "form.js" "compare.js" "watch.js" "answer.js" "masthead.js" "consent.js" "run.js" "main.js"
+    "list.js" "fleet.js" "form.js" "compare.js" "watch.js" "answer.js" "masthead.js" "consent.js" "run.js" "main.js"
 };
 const STYLE: &str = include_str!("../../viewer/viewer.css");
 const ICON: &str = include_str!("../../viewer/icon.svg");

@@ -1,7 +1,7 @@
 //! Simple counts over lines and rows, for questions that can be read without a model: every word of the question must be
 //! a known one, a column or a value of the table. Anything else is left to a model, and the user is told so.
 
-use spelunk_context::View;
+use spelunk_context::{Database, QueryWatch, View};
 use spelunk_tables::{Cell, Column, ColumnType, QueryResult, Table, Tables};
 
 /// The largest text that is counted.
@@ -23,6 +23,8 @@ pub enum Computed {
     Result { value: String, how: String },
 }
 
+const QUERY_MS_MAX: u64 = 10_000;
+
 impl Computed {
     /// Reads the question and computes its answer.
     pub(super) fn of(view: &View, question: &str) -> Self {
@@ -34,8 +36,12 @@ impl Computed {
         if asked == Asked::Count && words.iter().any(|word| word.is("line")) {
             return count_lines(view, &words);
         }
-        let tables = Tables::of(view, BYTES_MAX).filter(|tables| tables.are_most_of(view));
-        let Some(mut tables) = tables else { return Self::NotAsked };
+        // Who asks without a model gets no queries of a server.
+        let here = view.narrow(|document| !matches!(document.database, Some(Database::Server(_))));
+        let tables = Tables::of(&here, BYTES_MAX, &QueryWatch::of_ms(QUERY_MS_MAX)).ok().flatten();
+        let Some(mut tables) = tables.filter(|tables| tables.are_most_of(&here)) else {
+            return Self::NotAsked;
+        };
         for table in tables.tables().to_vec() {
             let sql = Reading::of(&mut tables, &table, &words).and_then(|reading| reading.sql(asked, &table));
             let Some(sql) = sql else { continue };

@@ -8,7 +8,7 @@ use spelunk_index::Embedder;
 use crate::context_search::cosine;
 
 /// Words that are less similar have nothing to do with each other.
-const SIMILARITY_MIN: f32 = 0.35;
+const SIMILARITY_MIN: f32 = 0.25;
 /// The weight of a word that every passage has.
 const WEIGHT_MIN: f32 = 0.3;
 
@@ -59,7 +59,12 @@ impl<'a> Asked<'a> {
         }
         let total: f32 = self.words.iter().map(|word| word.weight).sum();
         let found: f32 = self.words.iter().zip(nearest).map(|(word, near)| word.weight * near).sum();
-        found / total.max(f32::MIN_POSITIVE) + cosine(&self.meaning, &self.embed(text)).max(0.0)
+        found / total.max(f32::MIN_POSITIVE) + self.similarity(text)
+    }
+
+    /// The meaning of the whole alone, from 0 to 1.
+    pub(super) fn similarity(&self, text: &str) -> f32 {
+        cosine(&self.meaning, &self.embed(text)).max(0.0)
     }
 
     fn nearness_of(&mut self, word: String) -> &[f32] {
@@ -104,7 +109,7 @@ const STOP_WORDS: &[&str] = &[
     "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| word.chars().count() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
 }

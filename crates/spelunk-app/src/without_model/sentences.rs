@@ -15,14 +15,28 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineKind {
     Blank,
-    /// A heading, a rule, the underline of a heading or a fence: it says nothing by itself.
+    /// A heading, or the underline of one.
+    Heading,
+    /// A rule or a fence: it says nothing by itself.
     Frame,
     /// A link and nothing else, as in a table of contents.
     Link,
-    /// A line that is complete by itself: an item, a row, code.
+    /// A line between fences, or as far to the right as code.
+    Code,
+    /// A line that is complete by itself: an item, a row.
     Own,
     /// A line that may continue the one before.
     Flowing,
+}
+
+impl Line {
+    pub(super) fn is_heading(&self) -> bool {
+        self.kind == LineKind::Heading
+    }
+
+    pub(super) fn is_code(&self) -> bool {
+        self.kind == LineKind::Code
+    }
 }
 
 /// The lines of a text.
@@ -34,12 +48,12 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
         at += piece.len();
         let is_fence = piece.trim_start().starts_with("```");
         is_code ^= is_fence;
-        let kind = if is_code && !is_fence { LineKind::Own } else { kind(piece) };
-        // The line above is a heading.
+        let mut kind = if is_code && !is_fence { LineKind::Code } else { kind(piece) };
         if is_underline(piece.trim_end())
-            && let Some(above) = lines.last_mut()
+            && let Some(above) = lines.last_mut().filter(|above| above.kind == LineKind::Flowing)
         {
-            above.kind = LineKind::Frame;
+            above.kind = LineKind::Heading;
+            kind = LineKind::Heading;
         }
         lines.push(Line { at: from..at, kind });
     }
@@ -58,7 +72,10 @@ fn kind(line: &str) -> LineKind {
         return LineKind::Blank;
     }
     let is_underline = said.chars().all(|c| "=-~^*+_#`.:|".contains(c)) || said.starts_with("```");
-    if is_underline || (said.starts_with('#') && said.trim_start_matches('#').starts_with(' ')) {
+    if said.starts_with('#') && said.trim_start_matches('#').starts_with(' ') {
+        return LineKind::Heading;
+    }
+    if is_underline {
         return LineKind::Frame;
     }
     let item = ["- ", "* ", "+ "].iter().find_map(|mark| said.strip_prefix(mark));
@@ -69,8 +86,14 @@ fn kind(line: &str) -> LineKind {
     if is_link || said.contains(". . .") || said.contains(".....") {
         return LineKind::Link;
     }
-    let is_own = item.is_some() || numbered.is_some() || said.starts_with('|') || line.starts_with("    ");
-    if is_own { LineKind::Own } else { LineKind::Flowing }
+    let is_own = item.is_some() || numbered.is_some() || said.starts_with('|');
+    if is_own {
+        LineKind::Own
+    } else if line.starts_with("    ") {
+        LineKind::Code
+    } else {
+        LineKind::Flowing
+    }
 }
 
 /// The sentences of a text. Without prose, each line is one.
@@ -79,16 +102,16 @@ pub(super) fn sentences(text: &str, lines: &[Line], is_prose: bool) -> Vec<Range
     let mut goes_on = false;
     for line in lines {
         match line.kind {
-            LineKind::Blank | LineKind::Frame | LineKind::Link => {}
+            LineKind::Blank | LineKind::Heading | LineKind::Frame | LineKind::Link => {}
             LineKind::Flowing if goes_on && is_prose => {
                 if let Some(last) = blocks.last_mut() {
                     last.end = line.at.end;
                 }
             }
-            LineKind::Own | LineKind::Flowing => blocks.push(line.at.clone()),
+            LineKind::Code | LineKind::Own | LineKind::Flowing => blocks.push(line.at.clone()),
         }
         // A short line ends what it says.
-        let is_text = matches!(line.kind, LineKind::Own | LineKind::Flowing);
+        let is_text = matches!(line.kind, LineKind::Code | LineKind::Own | LineKind::Flowing);
         goes_on = is_text && line.at.len() >= FLOWING_BYTES_MIN;
     }
     blocks.into_iter().flat_map(|block| split(text, block, is_prose)).collect()

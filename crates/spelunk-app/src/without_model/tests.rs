@@ -1,14 +1,15 @@
 //! Counts and sentences; what is printed of them is tested with the command line.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 
-use spelunk_index::StaticEmbedder;
+use spelunk_index::{Hit, Mark, StaticEmbedder};
 
 use super::nearness::Asked;
 use super::sentences::{lines, sentences};
-use super::{Chosen, Computed};
+use super::{Chosen, Computed, different, printed};
 
 fn view(documents: &[(&str, &str)]) -> View {
     let text = |(name, text): &(&str, &str)| SourceInput::Text {
@@ -116,11 +117,59 @@ fn a_rare_word_counts_more_and_a_similar_word_counts_too() {
 #[test]
 fn a_window_has_whole_lines_around_its_sentence() {
     let text = "first\nsecond\nthird\nfourth\nfifth\n";
-    let chosen = |at: &str| {
+    let hit = hit(text);
+    let window = |at: &str, chars_max| {
         let start = text.find(at).unwrap();
-        Chosen { sentence: start..start + at.len(), lines: lines(text), score: 0.0 }
+        text.get(chosen(&hit, start..start + at.len()).window(chars_max)).unwrap()
     };
-    assert_eq!(text.get(chosen("third").window(text, 36)).unwrap(), "second\nthird\nfourth\n");
-    assert_eq!(text.get(chosen("first").window(text, 25)).unwrap(), "first\nsecond\n");
-    assert_eq!(text.get(chosen("second").window(text, 12)).unwrap(), "sec");
+    assert_eq!(window("third", 36), "second\nthird\nfourth\n");
+    assert_eq!(window("first", 25), "first\nsecond\n");
+    assert_eq!(window("second", 12), "sec");
+}
+
+#[test]
+fn a_window_ends_at_a_heading() {
+    let text = "# Top\n\nabove\nsaid\n\nNext\n----\nbelow\n";
+    let hit = hit(text);
+    let start = text.find("said").unwrap();
+    assert_eq!(text.get(chosen(&hit, start..start + 4).window(400)).unwrap(), "\nabove\nsaid\n\n");
+}
+
+#[test]
+fn the_first_sentences_get_the_room_that_the_others_leave() {
+    let line = "A sentence of this text has about sixty characters in all.\n";
+    let text = line.repeat(12);
+    let hit = hit(&text);
+    let five = (0..5).map(|_| chosen(&hit, line.len() * 5..line.len() * 6 - 1)).collect();
+    let n_lines: Vec<usize> = printed(five).iter().map(|passage| passage.text.lines().count()).collect();
+    assert_eq!(n_lines, [8, 9, 1, 1, 1]);
+}
+
+#[test]
+fn few_passages_of_one_section_are_shown() {
+    let hits = ["one", "two", "three"].map(hit);
+    let shown = different(hits.iter().map(|hit| chosen(hit, 0..3)).collect());
+    assert_eq!(shown.iter().map(Chosen::said).collect::<Vec<_>>(), ["one", "two"]);
+}
+
+fn hit(text: &str) -> Hit {
+    Hit {
+        document: "a.md".into(),
+        doc_idx: 0,
+        line_start: 1,
+        line_end: 1,
+        span: 0..text.len(),
+        scope: None,
+        text: text.into(),
+        score: 0.0,
+        similarity: None,
+        matched: Vec::new(),
+        mark: Mark { line: 1, text: String::new(), ranges: Vec::new() },
+        twins: 0,
+    }
+}
+
+fn chosen(hit: &Hit, sentence: Range<usize>) -> Chosen<'_> {
+    let lines = lines(&hit.text).into();
+    Chosen { hit, sentence, lines, headings: Vec::new(), score: 0.0, n_alike: 0 }
 }

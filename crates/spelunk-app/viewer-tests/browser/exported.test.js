@@ -55,6 +55,28 @@ test('a review shows its answer, and each citation opens the source with the quo
   await close(page);
 });
 
+test('the file works inside a notebook, in a frame that cannot reach it', async () => {
+  const page = await openPage(browser);
+  await page.goto('about:blank');
+  const source = `data:text/html;charset=utf-8;base64,${readFileSync(review).toString('base64')}`;
+  await page.evaluate((src) => {
+    const frame = Object.assign(document.createElement('iframe'), { src });
+    frame.setAttribute('sandbox', 'allow-scripts');
+    frame.style = 'width: 100%; height: 40em';
+    document.body.append(frame);
+  }, source);
+  const frame = page.frameLocator('iframe');
+  assert.equal(await frame.locator('h1').innerText(), 'Review this service for security problems');
+  await frame.getByRole('tab', { name: 'Findings' }).click();
+  await frame.locator('.finding').first().waitFor();
+  assert.equal(await frame.locator('.finding').count(), 6);
+  await frame.getByRole('tab', { name: 'Answer' }).click();
+  await frame.locator('.prose .place', { hasText: 'login.py:4' }).first().click();
+  assert.equal(await frame.locator('dialog[open] mark').innerText(), "db.run('select ' + name)");
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test('findings are shown by severity and by file, filtered by words', async () => {
   const page = await open(review, 'findings');
   await page.locator('.finding').first().waitFor();

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
 
-use super::{ExtractError, ExtractKind, INPUT_BYTES_MAX, extract};
+use super::{ExtractError, ExtractKind, INPUT_BYTES_MAX, PageRange, PdfPages, extract, pdf_pages};
 
 /// The name of the worker task.
 pub const EXTRACT_TASK: &str = "extract";
@@ -27,33 +27,62 @@ pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, E
         ExtractKind::Pdf => PDF,
         ExtractKind::Docx => DOCX,
     };
-    let Some(workers) = workers() else { return extract(kind, bytes) };
+    match ask_worker(&[tag], bytes)? {
+        Some(reply) => decode(reply),
+        None => extract(kind, bytes),
+    }
+}
+
+/// Pages of a PDF, cut out in a worker process.
+pub(crate) fn pages_apart(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
+    let mut task = vec![PAGES];
+    if let Some(PageRange { first, last }) = range {
+        task.extend(first.to_be_bytes());
+        task.extend(last.to_be_bytes());
+    }
+    match ask_worker(&task, bytes)? {
+        Some(reply) => decode_pages(reply),
+        None => pdf_pages(bytes, range),
+    }
+}
+
+/// The reply of a worker; `None` if this program has none.
+fn ask_worker(task: &[u8], bytes: &[u8]) -> Result<Option<Vec<u8>>, ExtractError> {
+    let Some(workers) = workers() else { return Ok(None) };
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);
     }
     let _slot = WorkerSlot::take();
     let reply = workers.start(EXTRACT_TASK, BOUNDS).and_then(|mut line| {
-        line.send(&[tag])?;
+        line.send(task)?;
         line.send(bytes)?;
         line.receive()
     });
-    decode(reply.map_err(lost)?)
+    reply.map(Some).map_err(lost)
 }
 
-/// The worker's side: reads one document and sends its text.
+/// The worker's side: reads one document and sends its text, or pages of it.
 pub fn serve_extract(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
-    let kind = match line.receive()?.as_slice() {
-        [HTML] => ExtractKind::Html,
-        [DOCX] => ExtractKind::Docx,
-        _ => ExtractKind::Pdf,
-    };
+    let task = line.receive()?;
     let bytes = line.receive()?;
-    line.send(&encode(extract(kind, &bytes)))
+    let reply = match task.as_slice() {
+        [HTML] => encode(extract(ExtractKind::Html, &bytes)),
+        [DOCX] => encode(extract(ExtractKind::Docx, &bytes)),
+        [PAGES, range @ ..] => encode_pages(pdf_pages(&bytes, page_range(range))),
+        _ => encode(extract(ExtractKind::Pdf, &bytes)),
+    };
+    line.send(&reply)
+}
+
+fn page_range(bytes: &[u8]) -> Option<PageRange> {
+    let ([first, last], []) = bytes.as_chunks::<4>() else { return None };
+    Some(PageRange { first: u32::from_be_bytes(*first), last: u32::from_be_bytes(*last) })
 }
 
 const PDF: u8 = 1;
 const DOCX: u8 = 2;
 const HTML: u8 = 3;
+const PAGES: u8 = 4;
 
 fn lost(error: WorkError) -> ExtractError {
     match error {
@@ -84,6 +113,30 @@ pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
     let mut message = text.into_bytes();
     message.push(tag);
     message
+}
+
+/// The file, four numbers, and one byte for the kind of outcome.
+pub(super) fn encode_pages(outcome: Result<PdfPages, ExtractError>) -> Vec<u8> {
+    let pages = match outcome {
+        Ok(pages) => pages,
+        Err(error) => return encode(Err(error)),
+    };
+    let PdfPages { n_of_file, n_pages, width, height, bytes: mut message } = pages;
+    message.extend([n_of_file, n_pages, width, height].into_iter().flat_map(u32::to_be_bytes));
+    message.push(b'p');
+    message
+}
+
+pub(super) fn decode_pages(mut message: Vec<u8>) -> Result<PdfPages, ExtractError> {
+    let broken = || ExtractError::Crashed { how: "its output is damaged".to_owned() };
+    if message.last() != Some(&b'p') {
+        return Err(decode(message).err().unwrap_or_else(broken));
+    }
+    let numbers = message.len().checked_sub(17).map(|start| message.split_off(start)).ok_or_else(broken)?;
+    let ([n_of_file, n_pages, width, height], _) = numbers.as_chunks::<4>() else { return Err(broken()) };
+    let number = |bytes: &[u8; 4]| u32::from_be_bytes(*bytes);
+    let (n_of_file, n_pages) = (number(n_of_file), number(n_pages));
+    Ok(PdfPages { n_of_file, n_pages, width: number(width), height: number(height), bytes: message })
 }
 
 /// Characters kept of an error message.

@@ -27,16 +27,19 @@ const FORMS_MAX: u32 = 10_000;
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
 const GAP_MIN: f32 = 180.0;
 
-pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
+/// Parses the objects of a file that is not encrypted.
+pub(super) fn load(bytes: &[u8]) -> Result<Document, ExtractError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
         return Err(damaged("it does not begin with a PDF header"));
     }
     let options = LoadOptions::with_max_decompressed_size(STREAM_BYTES_MAX);
     let document = Document::load_mem_with_options(bytes, options).map_err(|error| explain(&error))?;
-    if document.is_encrypted() {
-        return Err(ExtractError::Encrypted);
-    }
+    if document.is_encrypted() { Err(ExtractError::Encrypted) } else { Ok(document) }
+}
+
+pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
+    let document = load(bytes)?;
     let mut canvas = Canvas {
         document: &document,
         begun: Instant::now(),

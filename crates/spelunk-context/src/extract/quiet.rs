@@ -11,9 +11,9 @@ thread_local! {
 }
 
 /// Runs `work`; a panic in it is reported as damage in the document.
-pub(super) fn catch(
-    work: impl FnOnce() -> Result<String, ExtractError> + UnwindSafe,
-) -> Result<String, ExtractError> {
+pub(super) fn catch<T>(
+    work: impl FnOnce() -> Result<T, ExtractError> + UnwindSafe,
+) -> Result<T, ExtractError> {
     static HOOK: Once = Once::new();
     // The program's panic hook stays in place for every other panic.
     HOOK.call_once(|| {

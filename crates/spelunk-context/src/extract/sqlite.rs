@@ -19,8 +19,9 @@ use crate::name;
 
 /// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// The byte of the header that says how changes are written, and its value for a write-ahead log.
-const WRITE_VERSION_AT: usize = 18;
+/// The bytes of the header that say how changes are written and read, and their value for a write-ahead log. SQLite makes
+/// one of them suffice.
+const VERSIONS_AT: std::ops::Range<usize> = 18..20;
 const WRITE_AHEAD: u8 = 2;
 
 const TABLES_MAX: usize = 200;
@@ -49,15 +50,14 @@ pub(crate) fn is_sqlite(file: &File) -> io::Result<bool> {
 /// empty and the file does not change; if a log is left over from a crash, only a writer may apply it.
 pub fn sqlite_uri(path: &Path) -> Result<String, ExtractError> {
     let mut head = Vec::new();
-    let read =
-        open_to_read(path).and_then(|file| file.take(WRITE_VERSION_AT as u64 + 1).read_to_end(&mut head));
+    let read = open_to_read(path).and_then(|file| file.take(VERSIONS_AT.end as u64).read_to_end(&mut head));
     read.map_err(|error| ExtractError::InUse { what: error.to_string() })?;
     let beside = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
         PathBuf::from(name).symlink_metadata().ok()
     };
-    let is_write_ahead = head.get(WRITE_VERSION_AT) == Some(&WRITE_AHEAD);
+    let is_write_ahead = head.get(VERSIONS_AT).is_some_and(|versions| versions.contains(&WRITE_AHEAD));
     let immutable = if !is_write_ahead || beside("-shm").is_some() {
         ""
     } else if beside("-wal").is_some_and(|log| log.len() > 0) {

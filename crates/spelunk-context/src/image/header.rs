@@ -26,6 +26,7 @@ impl ImageHeader {
             ImageKind::Jpeg => jpeg(bytes),
             ImageKind::Gif => gif(bytes),
             ImageKind::Webp => webp(bytes),
+            ImageKind::Pdf => None,
         };
         let (width, height) =
             size.filter(|(width, height)| *width > 0 && *height > 0).ok_or(ImageError::Damaged)?;

@@ -4,8 +4,9 @@ use expect_test::expect;
 use spelunk_types::ScanOptions;
 
 use super::*;
+use crate::extract::tests::pdf::pdf;
 use crate::testing::{explain, names, put, remove, scan, skipped, tree};
-use crate::{Corpus, SourceInput, View};
+use crate::{Corpus, ExtractKind, SourceInput, View, extract, pdf_pages};
 
 /// The header of a PNG of this size.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
@@ -146,20 +147,91 @@ fn an_image_is_read_up_to_its_limit_and_only_if_it_is_a_file() {
     put(root.path(), "a.png", &png(2, 3));
     let corpus = scan_seeing(&[&root.path().join("a.png")]).unwrap();
     let entry = &corpus.images()[0];
-    let file = entry.read(29).unwrap();
+    let file = entry.read(None, 29).unwrap();
     assert_eq!((file.header.width, file.header.height, file.header.kind), (2, 3, ImageKind::Png));
     assert_eq!(file.digest, BlobId::from_hash(*blake3::hash(&png(2, 3)).as_bytes()));
     assert_eq!(&*file.bytes, png(2, 3));
-    assert_eq!(entry.read(28).unwrap_err().to_string(), "it has more than 28 bytes");
+    assert_eq!(entry.read(None, 28).unwrap_err().to_string(), "it has more than 28 bytes");
     // The header decides, not the name.
     put(root.path(), "a.png", b"GIF89a\x80\x02\xe0\x01\xf7");
-    assert_eq!(entry.read(100).unwrap().header.kind, ImageKind::Gif);
+    assert_eq!(entry.read(None, 100).unwrap().header.kind, ImageKind::Gif);
     remove(root.path(), "a.png");
-    assert_eq!(entry.read(100).unwrap_err().to_string(), "`a.png` changed since it was scanned");
+    assert_eq!(entry.read(None, 100).unwrap_err().to_string(), "`a.png` changed since it was scanned");
     #[cfg(unix)]
     {
         put(root.path(), "b.bin", &png(2, 3));
         std::os::unix::fs::symlink(root.path().join("b.bin"), root.path().join("a.png")).unwrap();
-        assert_eq!(entry.read(100).unwrap_err().to_string(), "`a.png` changed since it was scanned");
+        assert_eq!(entry.read(None, 100).unwrap_err().to_string(), "`a.png` changed since it was scanned");
     }
+}
+
+#[test]
+fn a_pdf_is_listed_beside_its_text_and_one_without_text_is_like_an_image() {
+    let root = tree(&[("a.md", "text")]);
+    put(root.path(), "report.pdf", &pdf(&["BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET"]));
+    put(root.path(), "scan.pdf", &pdf(&["q Q"]));
+    let corpus = scan_seeing(&[root.path()]).unwrap();
+    assert_eq!(names(&corpus), "a.md\n");
+    let with_pdf = ScanOptions { include: vec!["*.md".into(), "*.pdf".into()], ..ScanOptions::default() };
+    let sources = [SourceInput::Path(root.path().into())];
+    let reading = Corpus::scan_with_images(&sources, &with_pdf, &mut |_| {}).unwrap();
+    assert_eq!((names(&reading).as_str(), listed(&reading)), ("a.md\nreport.pdf\n", listed(&corpus)));
+    let size = |name: &str| root.path().join(name).metadata().unwrap().len();
+    assert_eq!(
+        listed(&corpus),
+        format!("report.pdf pdf {} false\nscan.pdf pdf {} false\n", size("report.pdf"), size("scan.pdf"))
+    );
+    let corpus = scan_seeing(&[&root.path().join("report.pdf")]).unwrap();
+    assert!(!corpus.images()[0].is_named, "its text is read");
+    let corpus = scan_seeing(&[&root.path().join("scan.pdf")]).unwrap();
+    assert!(corpus.images()[0].is_named && corpus.documents().is_empty());
+    let refused = corpus.as_text().unwrap_err();
+    assert_eq!(refused.to_string(), "could not extract text from `scan.pdf`");
+}
+
+#[test]
+fn pages_are_named_by_number_and_have_a_digest_of_the_file() {
+    let root = tree(&[("a.md", "text")]);
+    let file = pdf(&["BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "BT /F1 12 Tf (three) Tj ET"]);
+    put(root.path(), "r.pdf", &file);
+    let corpus = scan_seeing(&[root.path()]).unwrap();
+    let shown = |name: &str, bytes_max: u64| {
+        let (entry, range) = ImageEntry::find(corpus.images(), name).ok_or("there is none")?;
+        entry.read(range, bytes_max).map_err(|error| error.to_string())
+    };
+    let whole = shown("r.pdf", 100_000).unwrap();
+    assert_eq!((whole.pages, whole.bytes.as_ref()), (3, file.as_slice()));
+    assert_eq!(whole.digest.as_str(), blake3::hash(&file).to_hex().as_str());
+    let two = shown("r.pdf#page=2-3", 100_000).unwrap();
+    assert_eq!((two.pages, two.header.kind, two.header.width), (2, ImageKind::Pdf, 1275));
+    assert_eq!(extract(ExtractKind::Pdf, &two.bytes).unwrap(), "two\n\nthree\n\n");
+    let last = shown("r.pdf#page=3", 100_000).unwrap();
+    assert_eq!(extract(ExtractKind::Pdf, &last.bytes).unwrap(), "three\n\n");
+    assert!(last.digest != two.digest && last.digest != whole.digest);
+    assert_eq!(shown("r.pdf#page=4", 100_000).unwrap_err(), "it has no page 4, but 3");
+    assert_eq!(shown("r.pdf#page=1", 100).unwrap_err(), "it has more than 100 bytes");
+    for wrong in [
+        "r.pdf#page=0",
+        "r.pdf#page=3-2",
+        "r.pdf#page=",
+        "r.pdf#page=-1",
+        "r.pdf#page=99999999999",
+        "s.pdf#page=1",
+    ] {
+        assert_eq!(shown(wrong, 100_000).unwrap_err(), "there is none", "{wrong}");
+    }
+}
+
+/// A link to another page, its resources and its parent would lead to the whole file.
+#[test]
+fn a_page_brings_nothing_of_the_other_pages() {
+    let pages = pdf_pages(
+        &pdf(&["BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET"]),
+        Some(PageRange { first: 1, last: 1 }),
+    )
+    .unwrap();
+    let text = String::from_utf8_lossy(&pages.bytes);
+    assert!(text.contains("(one)") && !text.contains("(two)"), "{text}");
+    assert!(text.contains("to the next") && !text.contains("/Dest"), "{text}");
+    assert_eq!((pages.n_of_file, pages.n_pages), (2, 1));
 }

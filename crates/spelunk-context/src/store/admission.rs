@@ -220,7 +220,7 @@ impl Refusal {
             }
             SourceError::Secret { .. } => Some(SkipReason::Secret),
             SourceError::Special { .. } => Some(SkipReason::Special),
-            SourceError::Scratch { .. } | SourceError::Glob { .. } => None,
+            SourceError::Scratch { .. } | SourceError::Glob { .. } | SourceError::Database { .. } => None,
         }
     }
 }

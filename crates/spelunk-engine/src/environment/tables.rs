@@ -17,8 +17,16 @@ const DATABASES_TOLD: &str = "\nThe text of a database describes its tables. `pr
     all tables, also those of CSV, JSON and log documents, and `query_rows(sql)` returns the rows of one SQLite `SELECT` \
     as a list of dicts. Cite a row by its table and key, with words of it: `shop.db:orders?id=4711: cancelled`.";
 
+const SERVERS_TOLD: &str = "\nThe text of a database describes its tables. `print(tables())` shows the columns of \
+    all tables, and `query_rows(sql)` returns the rows of one `SELECT` as a list of dicts: in PostgreSQL's SQL for tables \
+    that are from PostgreSQL, in SQLite's for all others, and each query over one database. Cite a row by its table and key, \
+    with words of it: `shop:orders?id=4711: cancelled`.";
+
 /// The sentence that tells a model of the functions; empty if no document looks like rows.
 pub(super) fn told(view: &View) -> &'static str {
+    if view.has_servers() {
+        return SERVERS_TOLD;
+    }
     if view.has_databases() {
         return DATABASES_TOLD;
     }
@@ -37,7 +45,7 @@ fn with<T>(
     environment: &Environment,
     used: impl FnOnce(&mut Tables) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    environment.tables.with(&environment.view, used).unwrap_or_else(|| {
+    environment.tables.with(&environment.view, &environment.watch, used).unwrap_or_else(|| {
         Err(Refusal::value(if environment.view.bytes() > BYTES_MAX {
             format!(
                 "the documents have more than {BYTES_MAX} bytes, the maximum for tables: parse them with code"

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use spelunk_model::{
-    Feature, Model, ModelDelta, ModelError, ModelStream, Prompt, Reply, collect, estimate_tokens,
+    CallPlace, Feature, Model, ModelDelta, ModelError, ModelStream, Prompt, Reply, collect, estimate_tokens,
 };
 use spelunk_types::{CallId, Limits, RunId};
 use tokio::time::timeout;
@@ -48,14 +48,18 @@ pub(crate) struct Wait {
 /// Sends one request and reads the whole reply; times out after `call_ms_max` or `call_idle_ms_max`. A model in this
 /// process has only the idle timeout, because its speed depends on the machine.
 pub(crate) async fn attempt(
-    model: &dyn Model,
+    (model, place): (&dyn Model, Option<CallPlace>),
     prompt: &Prompt,
     call: &CallId,
     limits: &Limits,
     seen: &ReceivedTokens,
     on_text: impl FnMut(&str),
 ) -> Result<Reply, ModelError> {
-    let patient = bound_idle(model.stream(prompt, call), limits.call_idle_ms_max, seen.clone());
+    let deltas = match place {
+        Some(place) => place(model, prompt, call),
+        None => model.stream(prompt, call),
+    };
+    let patient = bound_idle(deltas, limits.call_idle_ms_max, seen.clone());
     let whole = collect(patient, limits.reply_bytes_max, on_text);
     if model.computes_here() {
         return whole.await;

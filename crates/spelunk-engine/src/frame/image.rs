@@ -1,4 +1,4 @@
-//! Images for a call. Which ones a call shows is recorded by their digests, never their bytes: a resumed run reads the
+//! Images and PDF pages for a call. Which ones a call shows is recorded by their digests, never their bytes: a resumed run reads the
 //! files again, and stops if one has changed.
 
 use std::sync::atomic::Ordering;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};
-use spelunk_context::{ImageError, ImageFile, SourceError, View};
+use spelunk_context::{ImageEntry, ImageError, ImageFile, ImageKind, SourceError, View};
 use spelunk_model::{Image, Model};
 
 use super::Frame;
@@ -17,6 +17,9 @@ use crate::sync::{blocking, lock};
 
 /// What is observed when a session first lists images.
 const LISTED: &str = "images are listed";
+/// What is recorded then if PDF files are listed as well.
+const WITH_PDF: &str = "images and pdf";
+const ONLY_PDF: &str = "pdf";
 /// Exceptions that a refusal may be.
 const KINDS: [&str; 4] = ["ValueError", "NotFound", "ModelError", "BudgetError"];
 /// Names in the message about one that does not exist.
@@ -26,15 +29,25 @@ const NAMES_MAX: usize = 8;
 pub(crate) type ShownImages = Result<Vec<Image>, (&'static str, String)>;
 
 impl Frame {
-    /// Whether sub-calls can show the images of this view. It is recorded once it is so: the settings and the catalogue
+    /// The images of this view that sub-calls can show. If there are any, it is recorded: the settings and the catalogue
     /// may say something else when the run is resumed, and a run of an engine without images goes on without them.
-    pub(crate) async fn lists_images(&self, view: &View) -> Result<bool, FrameError> {
-        let sees = || !self.is_replaying() && self.run().model(Role::Sub).sees_images();
-        if view.images().is_empty() || !(self.observes_next(LISTED) || sees()) {
-            return Ok(false);
+    pub(crate) async fn listed_images<'a>(&self, view: &'a View) -> Result<Vec<&'a ImageEntry>, FrameError> {
+        let model = self.run().model(Role::Sub);
+        let listed = |pictures: bool, pdf: bool| -> Vec<&'a ImageEntry> {
+            let can_show = |kind| if kind == ImageKind::Pdf { pdf } else { pictures };
+            view.images().iter().filter(|image| can_show(image.kind)).collect()
+        };
+        let (pictures, pdf) = (model.sees_images(), model.reads_pdf());
+        if !self.observes_next(LISTED) && (self.is_replaying() || listed(pictures, pdf).is_empty()) {
+            return Ok(Vec::new());
         }
-        self.observe(LISTED, std::future::ready(Ok(String::new()))).await?;
-        Ok(true)
+        let kinds = match (pictures, pdf) {
+            (_, false) => "",
+            (true, true) => WITH_PDF,
+            (false, true) => ONLY_PDF,
+        };
+        let kinds = self.observe(LISTED, std::future::ready(Ok(kinds.to_owned()))).await?;
+        Ok(listed(kinds != ONLY_PDF, kinds == WITH_PDF || kinds == ONLY_PDF))
     }
 
     /// Images of this view for a call to this model, or to the sub-model. The outcome is recorded, a refusal too.
@@ -71,24 +84,22 @@ impl Frame {
     /// Reads the files and checks every bound.
     fn read_images(&self, view: &View, names: &[String], model: &dyn Model) -> ShownImages {
         let limits = self.limits();
-        if !model.sees_images() {
+        let many = |n: u64| {
+            let max = limits.call_images_max;
             let message = format!(
-                "`{}` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can",
-                model.reference()
+                "a call shows at most {max} images or pages (`limits.call_images_max`), and these are {n}"
             );
-            return Err(("ModelError", message));
-        }
-        if names.len() as u64 > limits.call_images_max {
-            let (n, max) = (names.len(), limits.call_images_max);
-            let message =
-                format!("a call shows at most {max} images (`limits.call_images_max`), and these are {n}");
-            return Err(("ValueError", message));
-        }
-        let mut images = Vec::new();
+            if n > max { Err(("ValueError", message)) } else { Ok(()) }
+        };
+        many(names.len() as u64)?;
+        let (mut images, mut n_pages) = (Vec::new(), 0);
         for name in names {
-            let entry = view.images().iter().find(|image| image.name == *name);
-            let entry = entry.ok_or_else(|| ("NotFound", missing(view, name)))?;
-            let file = entry.read(limits.image_bytes_max).map_err(|error| refused(name, &error))?;
+            let found = ImageEntry::find(view.images(), name);
+            check_sight(model, found.is_some_and(|(entry, _)| entry.kind == ImageKind::Pdf))?;
+            let (entry, range) = found.ok_or_else(|| ("NotFound", missing(view, name)))?;
+            let file = entry.read(range, limits.image_bytes_max).map_err(|error| refused(name, &error))?;
+            n_pages += u64::from(file.pages);
+            many(n_pages)?;
             images.push(image(name, file));
         }
         let bytes = images.iter().map(|image| image.bytes.len() as u64).sum();
@@ -115,10 +126,14 @@ impl Frame {
         let mut images = Vec::new();
         for recorded in record["images"].as_array().into_iter().flatten() {
             let (name, digest) = (text(&recorded["image"]), text(&recorded["digest"]));
-            let entry = view.images().iter().find(|image| image.name == name);
-            // It was within the limits when it was shown.
-            let file =
-                entry.and_then(|entry| entry.read(recorded["bytes"].as_u64().unwrap_or_default()).ok());
+            let entry = ImageEntry::find(view.images(), &name);
+            // It was within the limits when it was shown; pages may be written differently now.
+            let file = entry.and_then(|(entry, range)| {
+                let is_pdf = entry.kind == ImageKind::Pdf;
+                let bytes_max =
+                    if is_pdf { u64::MAX } else { recorded["bytes"].as_u64().unwrap_or_default() };
+                entry.read(range, bytes_max).ok()
+            });
             match file.filter(|file| file.digest.as_str() == digest) {
                 Some(file) => images.push(image(&name, file)),
                 None => return Err(SourceError::Changed { name }.into()),
@@ -130,10 +145,23 @@ impl Frame {
     }
 }
 
+fn check_sight(model: &dyn Model, is_pdf: bool) -> Result<(), (&'static str, String)> {
+    let (can, what, setting) = if is_pdf {
+        (model.reads_pdf(), "read PDF", "pdf")
+    } else {
+        (model.sees_images(), "see images", "vision")
+    };
+    let message = format!(
+        "`{}` cannot {what}: choose a model that can, or set `models.NAME.{setting} = true` if it can",
+        model.reference()
+    );
+    if can { Ok(()) } else { Err(("ModelError", message)) }
+}
+
 fn image(name: &str, file: ImageFile) -> Image {
-    let ImageFile { header, digest, bytes } = file;
+    let ImageFile { header, pages, digest, bytes } = file;
     let (media_type, width, height) = (header.kind.media_type(), header.width, header.height);
-    Image { name: name.to_owned(), media_type, width, height, digest, bytes }
+    Image { name: name.to_owned(), media_type, width, height, pages, digest, bytes }
 }
 
 fn written(shown: &ShownImages) -> String {
@@ -151,9 +179,11 @@ fn refused(name: &str, error: &ImageError) -> (&'static str, String) {
         | ImageError::NotAnImage
         | ImageError::Damaged
         | ImageError::TooWide { .. }
+        | ImageError::NoPage { .. }
+        | ImageError::Pages(_)
         | ImageError::Source(_) => "",
     };
-    ("ValueError", format!("the image '{name}' cannot be shown: {error}{limit}"))
+    ("ValueError", format!("'{name}' cannot be shown: {error}{limit}"))
 }
 
 fn missing(view: &View, name: &str) -> String {

@@ -164,6 +164,11 @@ impl Frame {
                 prompt.to_mut().schema = None;
             }
             let turn = rate_limit.enter(tokens).await;
+            // Before the start is recorded: a call that waits for a place has cost nothing and has no deadline yet.
+            let place = match &run.places {
+                Some(places) => Some(places.enter(link.model.as_ref()).await),
+                None => None,
+            };
             if reservation.send() {
                 self.record_sent(paying).await?;
             }
@@ -176,16 +181,17 @@ impl Frame {
             };
             let (model, seen) = (link.model.as_ref(), ReceivedTokens::default());
             let sent = SentRequest::new((self, call), (model, &ask.prompt), &seen, reservation);
-            let error = match attempt::attempt(model, &prompt, call, self.limits(), &seen, on_text).await {
-                Ok(mut reply) => {
-                    sent.replied();
-                    turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
-                    rate_limit.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
-                    reply.usage = Some(estimate::usage_of(model, &ask.prompt, &reply));
-                    return Ok(Ok(reply));
-                }
-                Err(error) => error,
-            };
+            let error =
+                match attempt::attempt((model, place), &prompt, call, self.limits(), &seen, on_text).await {
+                    Ok(mut reply) => {
+                        sent.replied();
+                        turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
+                        rate_limit.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
+                        reply.usage = Some(estimate::usage_of(model, &ask.prompt, &reply));
+                        return Ok(Ok(reply));
+                    }
+                    Err(error) => error,
+                };
             sent.broke(&error);
             drop(turn);
             let Some(schema) = prompt.schema.clone().filter(|_| attempt::refuses_schema(&error)) else {

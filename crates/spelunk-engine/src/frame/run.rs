@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use spelunk_context::{Detector, Mode};
 use spelunk_journal::{Blobs, JournalError, ReplyCache};
-use spelunk_model::{Model, Reply};
+use spelunk_model::{CallPlaces, Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, RunId, StopReason, Usage};
 use tokio::time::Instant;
@@ -109,6 +109,8 @@ pub(crate) struct Run {
     pub(crate) writer: JournalWriter,
     pub(crate) concurrency: ConcurrencyLimit,
     pub(crate) rate_limits: RateLimits,
+    /// Where calls are made, if not only here.
+    pub(crate) places: Option<Arc<dyn CallPlaces>>,
     pub(crate) in_flight: InFlight,
     /// Limits already reported as reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,

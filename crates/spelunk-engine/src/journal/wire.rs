@@ -102,15 +102,17 @@ fn part_json(part: &Part) -> String {
     .to_string()
 }
 
-/// What the journal says of an image.
+/// What the journal says of an image. Another version of this program may write the same pages of a PDF with other bytes.
 pub(crate) fn image_json(image: &spelunk_model::Image) -> serde_json::Value {
+    let is_pdf = image.media_type == "application/pdf";
+    let (key, size) = if is_pdf { ("pages", image.pages as usize) } else { ("bytes", image.bytes.len()) };
     serde_json::json!({
         "image": image.name,
         "media_type": image.media_type,
         "width": image.width,
         "height": image.height,
         "digest": image.digest.as_str(),
-        "bytes": image.bytes.len(),
+        key: size,
     })
 }
 

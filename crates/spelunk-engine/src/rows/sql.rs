@@ -4,18 +4,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spelunk_context::View;
+use spelunk_context::{QueryWatch, View};
 use spelunk_model::{Message, Prompt};
 use spelunk_tables::{Cell, Place, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
-use super::LazyTables;
+use super::{LazyTables, query_ms_max};
 use crate::plain_answer::empty_reply;
-use crate::sync::blocking;
+use crate::sync::watched;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/sql-system.md");
-pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
+const SERVER_SYSTEM: &str = include_str!("../prompts/sql-server-system.md");
+pub(super) const PROMPTS: [&str; 2] = [SYSTEM, SERVER_SYSTEM];
 
 /// The largest text that is read into tables.
 pub(crate) const BYTES_MAX: u64 = 50_000_000;
@@ -42,7 +43,8 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     let tokens_max = SQL_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let is_small = frame.reader().is_small();
     let queries_max = if is_small { SMALL_QUERIES_MAX } else { QUERIES_MAX };
-    let mut prompt = Prompt::single(SYSTEM, user, tokens_max);
+    let system = if task.view.has_servers() { SERVER_SYSTEM } else { SYSTEM };
+    let mut prompt = Prompt::single(system, user, tokens_max);
     for _ in 0..queries_max {
         let asked = if is_small {
             certainty::ask(frame, prompt.clone()).await
@@ -78,11 +80,17 @@ async fn described(
     tables: &Arc<LazyTables>,
 ) -> Result<Option<String>, FrameError> {
     let (view, tables, question) = (task.view.clone(), Arc::clone(tables), task.question_shown().to_owned());
-    let describe = move || tables.with(&view, |tables| describe(tables, &view, &question)).flatten();
+    let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&task.view, frame.limits()));
+    let describe = move |watch: &QueryWatch| {
+        tables.with(&view, watch, |tables| describe(tables, &view, &question)).flatten()
+    };
     if !task.view.has_databases() {
-        return Ok(blocking(describe).await);
+        return Ok(watched(ms_max, describe).await);
     }
-    let read = async move { Ok(blocking(describe).await.unwrap_or_default()) };
+    let read = async move {
+        let described = watched(ms_max, describe).await.unwrap_or_default();
+        here.take_lost().map_or(Ok(described), |lost| Err(lost.into()))
+    };
     Ok(Some(frame.observe("tables", read).await?).filter(|text| !text.is_empty()))
 }
 
@@ -109,15 +117,19 @@ async fn computed(
     is_first: bool,
 ) -> Result<ComputedText, FrameError> {
     let (view, tables, what) = (task.view.clone(), Arc::clone(tables), format!("query {sql}"));
-    let compute = move || -> ComputedText {
-        let ran = tables.with(&view, |tables| run(tables, &sql, is_first));
+    let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&task.view, frame.limits()));
+    let compute = move |watch: &QueryWatch| -> ComputedText {
+        let ran = tables.with(&view, watch, |tables| run(tables, &sql, is_first));
         let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
         Ok((computed.in_words(), quoted(&view, computed.places)))
     };
     if !task.view.has_databases() {
-        return Ok(blocking(compute).await);
+        return Ok(watched(ms_max, compute).await);
     }
-    let read = async move { Ok(serde_json::to_string(&blocking(compute).await).unwrap_or_default()) };
+    let read = async move {
+        let computed = serde_json::to_string(&watched(ms_max, compute).await).unwrap_or_default();
+        here.take_lost().map_or(Ok(computed), |lost| Err(lost.into()))
+    };
     let recorded = frame.observe(&what, read).await?;
     let damaged = || Err("The recorded result cannot be read.".to_owned());
     Ok(serde_json::from_str(&recorded).unwrap_or_else(|_| damaged()))

@@ -18,7 +18,7 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
-use crate::sync::blocking;
+use crate::sync::watched;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -112,7 +112,11 @@ fn look_outside(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
     if !session.environment.asks_outside(call) {
         return None;
     }
-    let reading = serve_look(session, call).map(|found| Ok(written(&found).to_string()));
+    let here = session.environment.clone();
+    let reading = serve_look(session, call).map(move |found| match here.take_lost() {
+        Some(lost) => Err(lost.into()),
+        None => Ok(written(&found).to_string()),
+    });
     let observed = session.frame.observe(&asked(call), reading);
     Some(observed.map(|found| Ok(read_reply(&found?))).boxed())
 }
@@ -147,7 +151,8 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
     let here = environment.clone();
     // Lazy: a recorded search is not repeated.
     Box::pin(async move {
-        let looked = blocking(move || environment.serve(call)).await;
+        let ms_max = environment.query_ms_max();
+        let looked = watched(ms_max, move |watch| environment.watched(watch).serve(call)).await;
         for notice in here.take_untold() {
             let hint = notice.hint().unwrap_or_default().to_owned();
             // If the journal cannot be written, the next call ends the run.

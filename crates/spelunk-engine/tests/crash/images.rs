@@ -6,7 +6,7 @@ use spelunk_testkit::{FaultDisk, on};
 use spelunk_types::{ErrorCode, EventKind, Explain, RunId, RunOutcome};
 
 use super::Blow;
-use crate::runs::images::{png, put, stage};
+use crate::runs::images::{png, put, with_pdf};
 use crate::stage::{Stage, engine_in, events, only_run, view};
 
 const CELL: &str = "```repl
@@ -14,12 +14,12 @@ try:
     llm_query('What?', images=['c.png'])
 except NotFound as error:
     none = 'none'
-one = llm_query('What is it?', images=['figures/a.png', 'b.png'])
+one = llm_query('What is it?', images=['figures/a.png', 'b.png', 'report.pdf#page=2-3'])
 print(none, one)
 ```";
 
 fn cells() -> Stage {
-    stage([
+    with_pdf([
         on("0#0").reply(CELL).usage(100, 10),
         on("0#2").reply("two cats").usage(900, 10),
         on("0#3").reply("```repl\nFINAL(none + one)\n```").usage(100, 10),

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use expect_test::expect;
 use serde_json::{Value, json};
-use spelunk_testkit::{FaultDisk, Rule, on};
+use spelunk_testkit::{FaultDisk, Rule, on, pdf};
 use spelunk_types::{ErrorCode, Explain, SourceSpec, Strategy};
 
 use super::NOTE;
@@ -127,12 +129,12 @@ FINAL('done')";
         NotFound: there is no image '/etc/passwd' among the sources; there are 'b.png', 'cut.png', 'empty.png', 'figures/a.png', 'huge.png', 'large.png', 'text.png'
         NotFound: there is no image 'https://example.com/a.png' among the sources; there are 'b.png', 'cut.png', 'empty.png', 'figures/a.png', 'huge.png', 'large.png', 'text.png'
         NotFound: there is no image 'a.md' among the sources; there are 'b.png', 'cut.png', 'empty.png', 'figures/a.png', 'huge.png', 'large.png', 'text.png'
-        ValueError: the image 'empty.png' cannot be shown: it is empty
-        ValueError: the image 'text.png' cannot be shown: it does not begin like a PNG, JPEG, GIF or WebP file
-        ValueError: the image 'huge.png' cannot be shown: it is 100000 x 100000 pixels, and 8000 on a side are the most
-        ValueError: the image 'cut.png' cannot be shown: its header is damaged
-        ValueError: the image 'large.png' cannot be shown: it has more than 100 bytes (`limits.image_bytes_max`)
-        ValueError: a call shows at most 2 images (`limits.call_images_max`), and these are 3
+        ValueError: 'empty.png' cannot be shown: it is empty
+        ValueError: 'text.png' cannot be shown: it does not begin like a PNG, JPEG, GIF or WebP file
+        ValueError: 'huge.png' cannot be shown: it is 100000 x 100000 pixels, and 8000 on a side are the most
+        ValueError: 'cut.png' cannot be shown: its header is damaged
+        ValueError: 'large.png' cannot be shown: it has more than 100 bytes (`limits.image_bytes_max`)
+        ValueError: a call shows at most 2 images or pages (`limits.call_images_max`), and these are 3
         TypeError: llm_query(): 'images' must be a list of names, not str
         TypeError: llm_query(): 'images' must be a list of names, not int
     "#]]
@@ -220,4 +222,82 @@ async fn a_named_image_is_part_of_a_direct_call() {
         )
     );
     assert_eq!(stage.server.requests().len(), 2);
+}
+
+const PAGES: [&str; 3] = ["BT (one) Tj ET", "BT (two) Tj ET", "BT (three) Tj ET"];
+
+/// A session over a PDF of three pages and an image, with a model that reads PDF.
+pub(crate) fn with_pdf(rules: impl IntoIterator<Item = Rule>) -> Stage {
+    let mut stage = stage(rules);
+    put(&stage, "report.pdf", &pdf(&PAGES));
+    stage.reads_pdf = true;
+    stage
+}
+
+#[tokio::test]
+async fn code_shows_pages_of_a_pdf_to_a_sub_model_that_reads_it() {
+    let code =
+        "said = llm_query('What is on it?', images=['report.pdf#page=2', 'b.png'])\nFINAL([said, images])";
+    let mut stage = with_pdf([cell("0#0", code), on("0#1").reply("a chart").usage(900, 3)]);
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "Which chart?").await;
+    let answered: Value = serde_json::from_str(&result.answer.unwrap().text).unwrap();
+    assert_eq!(answered[0], "a chart");
+    assert_eq!(answered[1][2], json!({ "name": "report.pdf", "kind": "pdf", "bytes": pdf(&PAGES).len() }));
+    let requests = stage.server.requests();
+    let told = "A PDF is shown by pages: `\\\"report.pdf#page=3\\\"`";
+    assert!(requests[0].body.contains(told), "{}", requests[0].body);
+    let sent: Value = serde_json::from_str(&requests[1].body).unwrap();
+    let parts = &sent["messages"][0]["content"];
+    assert_eq!((&parts[0]["type"], &parts[1]["type"]), (&json!("file"), &json!("image_url")), "{parts}");
+    let data = parts[0]["file"]["file_data"].as_str().unwrap();
+    let bytes = STANDARD.decode(data.strip_prefix("data:application/pdf;base64,").unwrap()).unwrap();
+    let text = spelunk_context::extract(spelunk_context::ExtractKind::Pdf, &bytes).unwrap();
+    assert_eq!(text, "two\n\n");
+    // A model that sees pictures only is not told of the PDF.
+    stage.reads_pdf = false;
+    stage.ask(&engine, "Which chart, again?").await;
+    let request = stage.server.requests()[2].body.clone();
+    assert!(!request.contains("PDF is shown") && request.contains("b.png"), "{request}");
+}
+
+#[tokio::test]
+async fn pages_that_cannot_be_shown_are_exceptions() {
+    let code = "
+def told(names):
+    try:
+        llm_query('What?', images=names)
+    except Exception as error:
+        print(type(error).__name__ + ': ' + str(error))
+for name in ['report.pdf#page=4', 'report.pdf#page=0', 'report.pdf#page=3-2', 'report.pdf#page=x', 'b.png#page=1',
+             'damaged.pdf#page=1', 'report.pdf']:
+    told([name])
+FINAL('done')";
+    let mut stage = with_pdf([cell("0#0", code)]);
+    put(&stage, "damaged.pdf", b"%PDF-1.4 and no more");
+    stage.limits.call_images_max = 2;
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "Which?").await;
+    assert_eq!((result.answer.unwrap().text.as_str(), stage.server.requests().len()), ("done", 1));
+    let printed = events(&engine, &result.run).iter().find_map(|event| {
+        let spelunk_types::EventKind::CellRan { output, .. } = &event.kind else { return None };
+        Some(engine.workspace().blobs().text(output))
+    });
+    expect![[r#"
+        ValueError: 'report.pdf#page=4' cannot be shown: it has no page 4, but 3
+        NotFound: there is no image 'report.pdf#page=0' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
+        NotFound: there is no image 'report.pdf#page=3-2' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
+        NotFound: there is no image 'report.pdf#page=x' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
+        NotFound: there is no image 'b.png#page=1' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
+        ValueError: 'damaged.pdf#page=1' cannot be shown: it is damaged: couldn't parse input
+        ValueError: a call shows at most 2 images or pages (`limits.call_images_max`), and these are 3
+    "#]]
+    .assert_eq(&printed.unwrap().unwrap());
+    let blind = with_pdf([cell("0#0", &SHOW.replace("b.png", "report.pdf#page=1"))]);
+    let blind = Stage { reads_pdf: false, ..blind };
+    let result = blind.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which?").await;
+    assert_eq!(
+        result.answer.unwrap().text,
+        "ModelError: `openai/scripted` cannot read PDF: choose a model that can, or set `models.NAME.pdf = true` if it can"
+    );
 }

@@ -42,6 +42,7 @@ pub(crate) fn quick_limits() -> Limits {
     Limits { retry_wait_ms_min: 1, retry_wait_ms_max: 20, ..Limits::default() }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "switches of a test")]
 pub(crate) struct Stage {
     pub(crate) documents: tempfile::TempDir,
     pub(crate) server: ModelServer,
@@ -57,10 +58,12 @@ pub(crate) struct Stage {
     pub(crate) stand_ins: Vec<Arc<dyn Model>>,
     /// Whether the server's model sees images.
     pub(crate) sees_images: bool,
+    /// Whether the server's model reads PDF.
+    pub(crate) reads_pdf: bool,
 }
 
-/// A model that sees images.
-struct Seeing(Arc<dyn Model>);
+/// A model that sees images, and reads PDF.
+struct Seeing(Arc<dyn Model>, bool, bool);
 
 impl Model for Seeing {
     fn reference(&self) -> &ModelRef {
@@ -72,7 +75,11 @@ impl Model for Seeing {
     }
 
     fn sees_images(&self) -> bool {
-        true
+        self.1
+    }
+
+    fn reads_pdf(&self) -> bool {
+        self.2
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -102,14 +109,15 @@ impl Stage {
             program: None,
             stand_ins: Vec::new(),
             sees_images: false,
+            reads_pdf: false,
         }
     }
 
     /// The root's model.
     fn model(&self) -> Arc<dyn Model> {
         let mut first = model(&self.server.base_url());
-        if self.sees_images {
-            first = Arc::new(Seeing(first));
+        if self.sees_images || self.reads_pdf {
+            first = Arc::new(Seeing(first, self.sees_images, self.reads_pdf));
         }
         if self.stand_ins.is_empty() {
             return first;

@@ -69,7 +69,7 @@ impl<'a> ResultBuilder<'a> {
         describe: impl Fn(&Candidate) -> Result<HitDetails, IndexError>,
     ) -> Result<(), IndexError> {
         self.texts.expect(candidates.iter().filter_map(|candidate| {
-            let document = self.scope.documents.get(&candidate.passage.document)?;
+            let document = self.scope.document(candidate.passage.document)?;
             Some((document.idx, candidate.passage.location))
         }));
         for candidate in candidates {
@@ -80,7 +80,7 @@ impl<'a> ResultBuilder<'a> {
             if self.hits.len() >= self.hits_max {
                 continue;
             }
-            let Some(document) = self.scope.documents.get(&candidate.passage.document).copied() else {
+            let Some(document) = self.scope.document(candidate.passage.document) else {
                 continue;
             };
             let Some(text) = self.text_of(document, &candidate) else { continue };

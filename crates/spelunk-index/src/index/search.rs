@@ -19,8 +19,8 @@ use crate::lookup::words_query;
 use crate::query::{Mode, Parsed, Query};
 use crate::rerank::{Reranked, refine};
 use crate::texts::Texts;
-use crate::vector_store::Quantised;
-use crate::words_index::{BitSet, StoredPassage, passages};
+use crate::vector_store::{NearRow, Quantised};
+use crate::words_index::{BitSet, EmbeddedPassage, StoredPassage, passages};
 
 /// Candidates of each kind, initially and at most. More are considered if many are duplicates.
 const CANDIDATES_MIN: usize = 200;
@@ -88,12 +88,22 @@ pub(crate) struct Candidate {
     pub(crate) similarity: Option<f32>,
 }
 
-/// The documents of a search by id.
+/// The documents of a search.
 pub(crate) struct SearchScope<'v> {
-    pub(crate) documents: HashMap<u64, &'v DocEntry>,
+    view: &'v View,
+    indexed: Arc<IndexedDocuments>,
     /// `None` if every passage of the index is wanted.
     wanted: Option<Arc<BitSet>>,
+}
+
+/// The documents of a view that are indexed in their current version.
+#[derive(Debug, Default)]
+pub(crate) struct IndexedDocuments {
+    /// Their numbers in the corpus, by id.
+    idxs: HashMap<u64, u32>,
     n_missing: u64,
+    /// Whether they are all that the index holds.
+    is_all: bool,
 }
 
 pub(crate) fn search(
@@ -109,8 +119,8 @@ pub(crate) fn search(
     let mut found = SearchResults {
         hits: Vec::new(),
         mode: query.mode,
-        documents: scope.documents.len() as u64,
-        documents_missing: scope.n_missing,
+        documents: scope.indexed.idxs.len() as u64,
+        documents_missing: scope.indexed.n_missing,
         notices: Vec::new(),
     };
     if parsed.is_cut {
@@ -155,32 +165,40 @@ pub(crate) fn search(
 
 impl<'v> SearchScope<'v> {
     fn of(snapshot: &Snapshot, view: &'v View, parsed: &Parsed) -> Self {
-        let mut documents = HashMap::new();
-        let (mut n_missing, mut n_level) = (0, 0);
-        for document in view.documents() {
-            let Some(record) = snapshot.catalogue.current(document) else {
-                n_missing += 1;
-                continue;
-            };
-            n_level += 1;
-            if parsed.filters.wants(&document.name, record) {
-                documents.insert(record.id, document);
-            }
-        }
-        let Catalogue { documents: held, partial, .. } = &snapshot.catalogue;
-        let is_all = n_level == held.len() && parsed.filters.is_empty() && partial.is_empty();
-        let wanted = (!is_all).then(|| {
-            let mut bits = BitSet::default();
-            for &id in documents.keys() {
-                bits.insert(id);
-            }
-            Arc::new(bits)
-        });
-        Self { documents, wanted, n_missing }
+        let indexed = match view.whole().filter(|_| parsed.filters.is_empty()) {
+            Some(corpus) => snapshot.indexed(corpus, || IndexedDocuments::of(snapshot, view, parsed)),
+            None => Arc::new(IndexedDocuments::of(snapshot, view, parsed)),
+        };
+        let wanted = (!indexed.is_all).then(|| Arc::new(indexed.idxs.keys().copied().collect()));
+        Self { view, indexed, wanted }
+    }
+
+    pub(crate) fn document(&self, id: u64) -> Option<&'v DocEntry> {
+        self.view.document(*self.indexed.idxs.get(&id)?)
     }
 
     fn wants(&self, document: u64) -> bool {
         self.wanted.as_ref().is_none_or(|bits| bits.contains(document))
+    }
+}
+
+impl IndexedDocuments {
+    fn of(snapshot: &Snapshot, view: &View, parsed: &Parsed) -> Self {
+        let mut indexed = Self::default();
+        let mut n_current = 0;
+        for (document, record) in snapshot.catalogue.all_current(view.documents()) {
+            let Some(record) = record else {
+                indexed.n_missing += 1;
+                continue;
+            };
+            n_current += 1;
+            if parsed.filters.wants(&document.name, record) {
+                indexed.idxs.insert(record.id, document.idx);
+            }
+        }
+        let Catalogue { documents: held, partial, .. } = &snapshot.catalogue;
+        indexed.is_all = n_current == held.len() && parsed.filters.is_empty() && partial.is_empty();
+        indexed
     }
 }
 
@@ -237,22 +255,19 @@ impl Search<'_> {
 
     fn by_meaning(&self, n_max: usize) -> Result<Scored, IndexError> {
         let (Some(rows), Some(vector)) = (&self.snapshot.rows, &self.vector) else { return Ok(Vec::new()) };
-        let embedded = self.snapshot.embedded_passages().map_err(|error| self.error(error))?;
-        let passages = || embedded.iter().filter(|passage| self.scope.wants(passage.document));
-        let mut wanted = BitSet::default();
-        for passage in passages() {
-            wanted.insert(u64::from(passage.row));
-        }
+        let (passages, rows_held) = self.snapshot.embedded_passages().map_err(|error| self.error(error))?;
+        let of_scope = |passage: &&EmbeddedPassage| self.scope.wants(passage.document);
+        let wanted = self.scope.wanted.as_ref().map(|_| -> BitSet {
+            passages.iter().filter(of_scope).map(|passage| u64::from(passage.row)).collect()
+        });
+        let wanted = wanted.as_ref().unwrap_or(rows_held);
         let near = rows.scan(vector, &|row| wanted.contains(u64::from(row)), n_max);
         let near = near.map_err(|error| self.vectors_error(&error))?;
-        let similarities: HashMap<u32, f32> = near
-            .into_iter()
-            .filter(|near| near.similarity > 0.0)
-            .map(|near| (near.row, near.similarity))
-            .collect();
         let mut scored = Scored::new();
-        for passage in passages() {
-            scored.extend(similarities.get(&passage.row).map(|similarity| (*similarity, passage.at)));
+        for NearRow { row, similarity } in near.into_iter().filter(|near| near.similarity > 0.0) {
+            let first = passages.partition_point(|passage| passage.row < row);
+            let of_row = passages.iter().skip(first).take_while(|passage| passage.row == row);
+            scored.extend(of_row.filter(of_scope).map(|passage| (similarity, passage.at)));
         }
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         Ok(scored)
@@ -269,7 +284,7 @@ impl Search<'_> {
         let addresses: Vec<DocAddress> = scores.keys().copied().collect();
         let passages = passages(searcher, &addresses).map_err(|error| self.error(error))?;
         for (at, passage) in passages {
-            if let Some(document) = self.scope.documents.get(&passage.document) {
+            if let Some(document) = self.scope.document(passage.document) {
                 let candidate =
                     Candidate { at, score: scores[&at], passage, similarity: similarities.get(&at).copied() };
                 placed.push((document.name.as_str(), candidate));

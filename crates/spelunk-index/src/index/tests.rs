@@ -117,6 +117,22 @@ fn a_hit_says_where_it_is_and_what_it_matched() {
     assert_eq!((found.documents, found.documents_missing, found.notices.as_slice()), (1, 0, [].as_slice()));
 }
 
+/// An index remembers which documents of the last corpus it holds.
+#[test]
+fn one_index_answers_for_several_corpora_in_turn() {
+    let both = view(&[("a.md", "red apples\n"), ("b.md", "green apples\n")]);
+    let (_directory, index) = indexed(&both);
+    let changed = view(&[("a.md", "red apples\n"), ("b.md", "green pears\n")]);
+    let other = view(&[("b.md", "green apples\n"), ("c.md", "apples\n")]);
+    for _ in 0..2 {
+        assert_eq!(words(&index, &both, "apples"), ["a.md:1", "b.md:1"]);
+        assert_eq!(words(&index, &changed, "apples"), ["a.md:1"]);
+        let found = index.search(&other, &query("apples", Mode::Words)).unwrap();
+        assert_eq!((found.hits.len(), found.documents, found.documents_missing), (1, 1, 1));
+        assert_eq!(words(&index, &both.narrow(|document| document.name == "b.md"), "apples"), ["b.md:1"]);
+    }
+}
+
 #[test]
 fn only_what_the_view_holds_is_found() {
     let whole = view(&[("a.txt", "the same words here"), ("b.txt", "other same words there")]);

@@ -55,3 +55,40 @@ fn a_file_that_ends_too_soon_is_an_error() {
     assert!(rows.scan(&unit(0.5), &|_| true, 5).is_err());
     assert_eq!(rows.read(5).unwrap(), None);
 }
+
+/// Sixteen numbers that depend on this one.
+fn scattered(seed: u32) -> Quantised {
+    let numbers: Vec<f32> = (0..16_u32)
+        .map(|idx| {
+            let hash = seed.wrapping_mul(0x9e37_79b9).wrapping_add(idx).wrapping_mul(0x85eb_ca6b);
+            f32::from(u16::try_from((hash ^ hash >> 15) & 0xffff).unwrap()) - 32_768.0
+        })
+        .collect();
+    let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
+    Quantised::of(&numbers.iter().map(|number| number / length).collect::<Vec<_>>())
+}
+
+/// A complete file has signs. Without them, as in an index of an earlier version, the rows themselves are compared.
+#[test]
+fn the_nearest_by_signs_are_the_nearest_by_numbers() {
+    let directory = scratch();
+    let path = directory.path().join("v");
+    let mut appender = Rows::new(path.clone(), 16, 0).append().unwrap();
+    for seed in 0..SHARD_ROWS + 100 {
+        appender.add(&key_of("m", &seed.to_string()), &scattered(seed)).unwrap();
+    }
+    appender.sync().unwrap();
+    let rows = appender.rows().clone();
+    assert_eq!(rows.file_names().filter(|name| path.join(name).exists()).count(), 5);
+    let is_even = |row: u32| row.is_multiple_of(2);
+    let nearest = |query: u32| rows.scan(&scattered(query), &is_even, 10).unwrap();
+    let by_signs: Vec<_> = [7, 65_600, 1_000_000].map(nearest).into_iter().collect();
+    files::remove(&path.join("signs-00000.bin")).unwrap();
+    let exact: Vec<_> = [7, 65_600, 1_000_000].map(nearest).into_iter().collect();
+    assert_eq!(by_signs, exact);
+    assert!(exact[1].iter().any(|near| near.row == 65_600), "a row of the file that is not complete");
+    // They are written again before anything is added.
+    rows.append().unwrap();
+    assert!(path.join("signs-00000.bin").exists());
+    assert_eq!(nearest(7), exact[0]);
+}

@@ -31,6 +31,8 @@ pub enum Ability {
     Schemas,
     /// It reads images.
     Vision,
+    /// It reads PDF.
+    Pdf,
     /// It reasons before it answers.
     Reasoning,
     /// Its provider keeps the beginning of a prompt.
@@ -41,10 +43,11 @@ pub enum Ability {
 
 impl Ability {
     /// Every ability, with the letter of its column.
-    pub(super) const ALL: [(Self, char); 6] = [
+    pub(super) const ALL: [(Self, char); 7] = [
         (Self::Tools, 't'),
         (Self::Schemas, 's'),
         (Self::Vision, 'v'),
+        (Self::Pdf, 'p'),
         (Self::Reasoning, 'r'),
         (Self::Caching, 'c'),
         (Self::Embedding, 'e'),
@@ -56,6 +59,7 @@ impl Ability {
             Self::Tools => "tools",
             Self::Schemas => "schemas",
             Self::Vision => "vision",
+            Self::Pdf => "pdf",
             Self::Reasoning => "reasoning",
             Self::Caching => "caching",
             Self::Embedding => "embedding",

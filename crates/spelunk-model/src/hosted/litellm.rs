@@ -68,6 +68,7 @@ fn model<'a>(key: &'a str, entry: &'a Value) -> Option<HostedModel<'a>> {
         (Ability::Tools, is_able("supports_function_calling")),
         (Ability::Schemas, is_able("supports_response_schema")),
         (Ability::Vision, is_able("supports_vision")),
+        (Ability::Pdf, is_able("supports_pdf_input")),
         (Ability::Reasoning, is_able("supports_reasoning")),
         (Ability::Caching, is_able("supports_prompt_caching")),
         (Ability::Embedding, is_embedding),

@@ -241,7 +241,7 @@ fn the_defaults_are_the_newest_of_medium_price_and_a_cheap_sibling() {
     };
     let pair = |root: &str, sub: &str| (root.to_owned(), sub.to_owned());
     assert_eq!(defaults("anthropic"), pair("claude-sonnet-5-5", "claude-haiku-5-5"));
-    assert_eq!(defaults("openai"), pair("gpt-6.1-sol", "gpt-6-luna"));
+    assert_eq!(defaults("openai"), pair("gpt-6.1-terra", "gpt-6-luna"));
     assert_eq!(defaults("openai-responses"), defaults("openai"));
     assert_eq!(defaults("gemini"), pair("gemini-4-argon", "gemini-3.5-flash-lite"));
     assert_eq!(

@@ -47,6 +47,9 @@ pub(crate) enum RequestBlock<'a> {
     Image {
         source: ImageSource,
     },
+    Document {
+        source: ImageSource,
+    },
     ToolUse {
         id: &'a str,
         name: &'a str,

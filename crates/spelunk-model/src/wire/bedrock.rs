@@ -33,6 +33,7 @@ pub(crate) enum RequestBlock<'a> {
     Text(&'a str),
     CachePoint(CachePoint),
     Image { format: &'static str, source: ImageSource },
+    Document { format: &'static str, name: String, source: ImageSource },
     ToolUse { tool_use_id: &'a str, name: &'a str, input: Value },
     ToolResult { tool_use_id: &'a str, content: [ResultText<'a>; 1], status: &'static str },
 }

@@ -67,6 +67,16 @@ pub(crate) enum ContentPart<'a> {
     ImageUrl {
         image_url: ImageUrl,
     },
+    File {
+        file: File,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct File {
+    pub(crate) filename: &'static str,
+    /// A URL that contains it.
+    pub(crate) file_data: String,
 }
 
 #[derive(Debug, Serialize)]

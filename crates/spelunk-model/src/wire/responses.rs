@@ -62,13 +62,19 @@ pub(crate) enum Content<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum InputPart<'a> {
-    InputText {
-        text: &'a str,
-    },
-    InputImage {
+    #[serde(rename = "input_text")]
+    Text { text: &'a str },
+    #[serde(rename = "input_image")]
+    Image {
         image_url: String,
         /// Required; `auto` is what the provider would choose.
         detail: &'static str,
+    },
+    #[serde(rename = "input_file")]
+    File {
+        filename: &'static str,
+        /// A URL that contains it.
+        file_data: String,
     },
 }
 

@@ -45,8 +45,15 @@ async fn a_program_gets_the_prompt_and_its_output_is_the_answer() {
 async fn a_program_gets_images_in_base64() {
     let digest = BlobId::from_hash([0; 32]);
     let bytes = b"\x89PNG".as_slice().into();
-    let image =
-        Image { name: "a.png".to_owned(), media_type: "image/png", width: 2, height: 3, digest, bytes };
+    let image = Image {
+        name: "a.png".to_owned(),
+        media_type: "image/png",
+        width: 2,
+        height: 3,
+        pages: 1,
+        digest,
+        bytes,
+    };
     let messages = vec![Message::user("What?").with_parts([Part::Image(image)])];
     let prompt = Prompt { messages, ..Prompt::default() };
     let reply = collect(text("cat").stream(&prompt, &call("0#0")), 1000, |_| {}).await.unwrap();

@@ -343,7 +343,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
     let server = ModelServer::start([on("0#0").reply("a cat"), on("0#1").always(refusal)]).await;
     let model = adapter.open(&server.base_url());
     // The catalogue knows no model of this name, so it is not known to support images.
-    assert!(!model.sees_images());
+    assert!(!model.sees_images() && !model.reads_pdf());
     let image = |name: &str, media_type, bytes: &'static [u8]| {
         let digest = BlobId::from_hash([7; 32]);
         Part::Image(Image {
@@ -351,23 +351,39 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
             media_type,
             width: 2,
             height: 3,
+            pages: 1,
             digest,
             bytes: bytes.into(),
         })
     };
-    let parts = [image("a.png", "image/png", b"\x89PNG"), image("b.jpg", "image/jpeg", b"\xff\xd8")];
+    let parts = [
+        image("a.png", "image/png", b"\x89PNG"),
+        image("b.jpg", "image/jpeg", b"\xff\xd8"),
+        image("c.pdf#page=2", "application/pdf", b"%PDF-1"),
+    ];
     let messages = vec![Message::user("What is it?").with_parts(parts)];
     let prompt = Prompt { messages, ..prompt() };
     let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await;
     assert_eq!(reply.map(|reply| reply.text), Ok("a cat".to_owned()));
     let body: Value = serde_json::from_str(&server.requests().first().unwrap().body).unwrap();
-    let (png, jpeg, text) = ("iVBORw==", "/9g=", "What is it?");
-    let (path, expected) = match adapter {
+    let (path, expected) = message_with_images(adapter);
+    assert_eq!(body.pointer(path), Some(&expected));
+    let error = collect(model.stream(&prompt, &call("0#1")), 100, |_| {}).await.unwrap_err();
+    let detail = "This model does not support image input".to_owned();
+    assert_eq!(error, ModelError::FeatureRefused { feature: Feature::Images, detail });
+}
+
+/// Where the message is in the body, and how it is written.
+fn message_with_images(adapter: Adapter) -> (&'static str, Value) {
+    let (png, jpeg, pdf, text) = ("iVBORw==", "/9g=", "JVBERi0x", "What is it?");
+    let pdf_url = format!("data:application/pdf;base64,{pdf}");
+    match adapter {
         Adapter::OpenAi | Adapter::Azure => (
             "/messages/1",
             json!({ "role": "user", "content": [
                 { "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{png}") } },
                 { "type": "image_url", "image_url": { "url": format!("data:image/jpeg;base64,{jpeg}") } },
+                { "type": "file", "file": { "filename": "pages.pdf", "file_data": pdf_url } },
                 { "type": "text", "text": text },
             ] }),
         ),
@@ -376,6 +392,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
             json!({ "role": "user", "content": [
                 { "type": "input_image", "image_url": format!("data:image/png;base64,{png}"), "detail": "auto" },
                 { "type": "input_image", "image_url": format!("data:image/jpeg;base64,{jpeg}"), "detail": "auto" },
+                { "type": "input_file", "filename": "pages.pdf", "file_data": pdf_url },
                 { "type": "input_text", "text": text },
             ] }),
         ),
@@ -384,6 +401,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
             json!({ "role": "user", "content": [
                 { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": png } },
                 { "type": "image", "source": { "type": "base64", "media_type": "image/jpeg", "data": jpeg } },
+                { "type": "document", "source": { "type": "base64", "media_type": "application/pdf", "data": pdf } },
                 { "type": "text", "text": text },
             ] }),
         ),
@@ -392,6 +410,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
             json!({ "role": "user", "parts": [
                 { "inlineData": { "mimeType": "image/png", "data": png } },
                 { "inlineData": { "mimeType": "image/jpeg", "data": jpeg } },
+                { "inlineData": { "mimeType": "application/pdf", "data": pdf } },
                 { "text": text },
             ] }),
         ),
@@ -400,12 +419,9 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
             json!({ "role": "user", "content": [
                 { "image": { "format": "png", "source": { "bytes": png } } },
                 { "image": { "format": "jpeg", "source": { "bytes": jpeg } } },
+                { "document": { "format": "pdf", "name": "07".repeat(32), "source": { "bytes": pdf } } },
                 { "text": text },
             ] }),
         ),
-    };
-    assert_eq!(body.pointer(path), Some(&expected));
-    let error = collect(model.stream(&prompt, &call("0#1")), 100, |_| {}).await.unwrap_err();
-    let detail = "This model does not support image input".to_owned();
-    assert_eq!(error, ModelError::FeatureRefused { feature: Feature::Images, detail });
+    }
 }

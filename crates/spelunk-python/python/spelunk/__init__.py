@@ -13,8 +13,9 @@ from ._errors import Interrupted, SpelunkError
 from ._run import AsyncRun, Run
 from ._spelunk import Spelunk, ask
 from ._tools import tool
+from ._view import View
 
 __all__ = [
     "Answer", "AsyncRun", "Citation", "Event", "Interrupted", "Passage", "Run", "RunInfo", "Spelunk", "SpelunkError",
-    "Usage", "ask", "tool",
+    "Usage", "View", "ask", "tool",
 ]

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Generic, Optional, TypeVar
+from typing import Any, Callable, ClassVar, Generic, Optional, TypeVar
 
 from ._errors import SpelunkError
+from ._view import View
 
 T = TypeVar("T")
 
@@ -87,9 +88,21 @@ class Answer(Generic[T]):
     warnings: list[str]
     #: Everything that is known about the run, as ``spelunk ask --json`` prints it.
     details: Mapping[str, Any] = field(repr=False)
+    # Of the engine. It is no field: copies and comparisons are of the answer alone.
+    _view: ClassVar[Any] = None
 
     def __str__(self) -> str:
         return self.text
+
+    def view(self) -> View:
+        """The viewer's page of the run."""
+        if self._view is None:
+            raise SpelunkError("this is a copy of an answer", "run-not-found", f"use `Spelunk.view({self.run!r})`")
+        view: View = self._view(self.run)
+        return view
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_view"}
 
     def _repr_html_(self) -> str:
         cited = "".join(
@@ -102,14 +115,14 @@ class Answer(Generic[T]):
         return f"{text}{cited}<small>{calls} · ${self.cost:.4f} · run {escape(self.run)}</small>"
 
 
-def answer_of(told: str, schema: Any) -> Answer[Any]:
+def answer_of(told: str, schema: Any, view: Callable[[str], View]) -> Answer[Any]:
     """The answer of a run from its JSON. A run without an answer raises an error."""
     details = json.loads(told)
     text, outcome = details["answer"], details["outcome"]
     if not details["success"]:
         raise SpelunkError(*_why(details), run=details["run"])
     usage = details["usage"]
-    return Answer(
+    answer: Answer[Any] = Answer(
         text=text,
         value=None if schema is None else schema.value(text),
         citations=[Citation(**citation) for citation in details["citations"]],
@@ -124,6 +137,8 @@ def answer_of(told: str, schema: Any) -> Answer[Any]:
         warnings=details["warnings"],
         details=details,
     )
+    object.__setattr__(answer, "_view", view)
+    return answer
 
 
 def _why(details: Mapping[str, Any]) -> tuple[str, str, Optional[str]]:

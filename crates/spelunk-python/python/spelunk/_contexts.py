@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -62,6 +63,10 @@ def _read(value: Any, name: str) -> tuple[str, bytes]:
     if hasattr(value, "write_csv"):
         table = io.BytesIO()
         value.write_csv(table)
+        return f"{name}.csv", table.getvalue()
+    if type(value).__module__.startswith("pyarrow."):
+        table = io.BytesIO()
+        importlib.import_module("pyarrow.csv").write_csv(value, table)
         return f"{name}.csv", table.getvalue()
     if callable(value):
         return _read(value(), name)

@@ -11,6 +11,7 @@ from . import _native
 from ._answer import Answer, Event, answer_of
 from ._errors import Interrupted
 from ._schema import Schema
+from ._view import Line, View
 
 # Imported where it is used: whoever needs no event loop does not wait for it.
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ class Run(Generic[T]):
     Ctrl-C while waiting stops the run cleanly and raises ``Interrupted``.
     """
 
-    def __init__(self, native: _native.Running, schema: Optional[Schema]) -> None:
+    def __init__(
+        self, native: _native.Running, schema: Optional[Schema], view: Callable[[str], View], has_progress: bool
+    ) -> None:
         self._native = native
         self._schema = schema
+        self._view = view
+        self._has_progress = has_progress
         self._answer: Optional[Answer[T]] = None
 
     @property
@@ -49,8 +54,16 @@ class Run(Generic[T]):
     def answer(self) -> Answer[T]:
         """Waits for the run to end, and returns its answer."""
         if self._answer is None:
-            self._answer = answer_of(self._waiting(self._native.answer), self._schema)
+            if self._has_progress:
+                with Line() as line:
+                    while (status := self._waiting(self._native.go_on)) is not None:
+                        line.draw(status)
+            self._answer = answer_of(self._waiting(self._native.answer), self._schema, self._view)
         return self._answer
+
+    def view(self) -> View:
+        """The viewer's page of the run, with what it has done so far."""
+        return self._view(self.id)
 
     def cancel(self) -> None:
         """Stops the run cleanly, from any thread. ``resume`` continues it."""

@@ -15,6 +15,7 @@ from ._program import program
 from ._run import AsyncRun, Run
 from ._schema import Schema
 from ._tools import described
+from ._view import View
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,6 +36,7 @@ class Options(TypedDict, total=False):
     strategy: str
     include: Iterable[str]
     exclude: Iterable[str]
+    progress: bool
 
 
 class Engine(TypedDict, total=False):
@@ -122,7 +124,8 @@ class Spelunk:
         ``list`` (as JSON), an iterator of texts, or a function that returns one of these. ``contexts`` are ids of
         ``Spelunk.contexts``. ``schema`` is a pydantic
         model, or JSON Schema: then ``value`` of the answer is such a value. ``include`` and ``exclude`` are patterns of
-        file names. Ctrl-C stops the run and raises ``Interrupted``.
+        file names. ``progress`` shows a line while the run goes on, in a notebook or on a terminal. Ctrl-C stops the run
+        and raises ``Interrupted``.
         """
         return self.start(question, path, **options).answer()
 
@@ -155,6 +158,7 @@ class Spelunk:
         strategy: Optional[str] = None,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
+        progress: bool = False,
     ) -> Run[Any]:
         """Starts a run: ``for event in run`` sees what happens, ``run.answer()`` waits for the end."""
         expected = None if schema is None else Schema(schema)
@@ -169,7 +173,7 @@ class Spelunk:
             "strategy": strategy,
             "schema": None if expected is None else expected.json,
         }
-        return Run(self._native().start(asked), expected)
+        return Run(self._native().start(asked), expected, self.view, progress)
 
     def astart(self, question: str, path: Optional[Paths] = None, **options: Any) -> AsyncRun[Any]:
         """``start`` for an event loop: ``async for event in spelunk.astart(…)``. A loop that is left early stops the run."""
@@ -179,9 +183,13 @@ class Spelunk:
         """Continues a run that was interrupted or stopped by a limit that is higher now, and returns its answer. What it
         did before is not repeated. A run that is over returns the answer it has."""
         try:
-            return answer_of(self._native().resume(run), None)
+            return answer_of(self._native().resume(run), None, self.view)
         except KeyboardInterrupt:
             raise Interrupted(run) from None
+
+    def view(self, run: str) -> View:
+        """The viewer's page of a run. A notebook shows it at the end of a cell."""
+        return View(run, self._native().page(run))
 
     @property
     def contexts(self) -> Contexts:

@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("/v1/server", "Capabilities of this server", about)
             .answers(200, "The capabilities, as the web form uses them", json!({
                 "type": "object",
-                "required": ["version", "roots", "strategies", "limits_default", "has_model", "model_names", "auth", "scopes"],
+                "required": ["version", "roots", "strategies", "limits_default", "has_model", "model_names", "auth", "scopes", "fleet"],
                 "properties": {
                     "version": { "type": "string" },
                     "roots": texts,
@@ -51,6 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
                     "model_names": texts,
                     "auth": { "type": "boolean" },
                     "scopes": texts,
+                    "fleet": { "type": "boolean", "description": "Whether it shares runs with other machines" },
                 },
             })),
         get("/v1/paths", "Complete a path below the roots", paths)
@@ -107,5 +108,6 @@ async fn about(
         "model_names": names,
         "auth": server.tokens.are_asked_for(),
         "scopes": client.scopes(),
+        "fleet": server.runs.fleet.is_some(),
     })))
 }

@@ -63,6 +63,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// The user of this machine.
+    pub(crate) fn local() -> Self {
+        Self { name: "local".into(), scope: Scope::Run }
+    }
+
     /// The scopes by name.
     pub(crate) fn scopes(&self) -> Vec<&'static str> {
         Scope::ALL.into_iter().filter(|scope| *scope <= self.scope).map(Scope::name).collect()

@@ -14,9 +14,9 @@ use spelunk_app::blocking::blocking;
 use spelunk_journal::{Disk as _, FileDisk};
 use spelunk_types::Usage;
 
-use super::Shared;
 use super::problem::{Answer, Problem};
 use super::route::{Route, get};
+use super::{Shared, fleet_status};
 
 pub(super) fn routes() -> Vec<Route> {
     let state = json!({ "type": "object", "properties": { "status": { "type": "string" } } });
@@ -56,12 +56,15 @@ async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
     let disk = FileDisk::of(server.runs.workspace().clone());
     let written = blocking(move || Ok(disk.create("server/ready", b"1\n"))).await?;
     written.map_err(|error| not_ready(format!("the workspace cannot be written: {error}")))?;
+    let asked = fleet_status::answers(&server).await;
+    asked.map_err(|failure| not_ready(format!("the fleet does not answer: {}", failure.0)))?;
     Ok(Json(json!({ "status": "ready" })))
 }
 
 async fn metrics(State(server): State<Shared>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    (kind, server.metrics.text(&server.runs.counts())).into_response()
+    let text = server.metrics.text(&server.runs.counts()) + &fleet_status::gauges(&server).await;
+    (kind, text).into_response()
 }
 
 /// Upper bounds of the buckets.

@@ -36,7 +36,7 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 50] = [
+const OPERATIONS: [(&str, &str, &str, &str); 51] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
@@ -80,6 +80,7 @@ const OPERATIONS: [(&str, &str, &str, &str); 50] = [
     ("GET", "/mcp", "mcp", "stream_mcp_messages"),
     ("DELETE", "/mcp", "mcp", "end_mcp_session"),
     ("GET", "/v1/server", "server", "get_server"),
+    ("GET", "/v1/fleet", "server", "get_fleet"),
     ("GET", "/v1/paths", "server", "complete_path"),
     ("GET", "/healthz", "server", "get_health"),
     ("GET", "/readyz", "server", "get_readiness"),

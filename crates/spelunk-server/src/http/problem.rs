@@ -179,7 +179,7 @@ fn status(code: ErrorCode) -> StatusCode {
     if conflicts.contains(&code) {
         return StatusCode::CONFLICT;
     }
-    if code == ErrorCode::ModelNotConfigured {
+    if [ErrorCode::FleetUnavailable, ErrorCode::ModelNotConfigured].contains(&code) {
         return StatusCode::SERVICE_UNAVAILABLE;
     }
     match code.blame() {

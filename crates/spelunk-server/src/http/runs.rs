@@ -2,6 +2,7 @@
 
 mod consent;
 mod events;
+pub mod fleet;
 mod follow_up;
 mod lines;
 mod list;
@@ -171,6 +172,11 @@ fn promise(
         return Ok(Promised::Before(run));
     }
     let run = new_id(server)?;
+    if let Some(key) = &key
+        && let Some(run) = server.runs.promised_in_fleet(&client.name, key, &run)?
+    {
+        return Ok(Promised::Before(run));
+    }
     for (idx, file) in files.iter().enumerate() {
         server.runs.tickets.keep_upload(&run, idx, &file.bytes)?;
     }

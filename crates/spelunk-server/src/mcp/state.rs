@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::postgres::is_postgres_url;
 use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
 use spelunk_engine::{Clock as _, RunView, SystemClock};
 use spelunk_sandbox::Sandbox;
@@ -135,6 +136,12 @@ impl State {
             let message = "a path is empty, too long or not valid".to_owned();
             return Err(Usage { message, hint: "give a file or directory below a root".into() }.into());
         }
+        if is_postgres_url(typed) {
+            let message = "a client cannot name a database server".to_owned();
+            let hint =
+                "ask about it with `spelunk ask` or the library, on the machine of its user".to_owned();
+            return Err(Usage { message, hint }.into());
+        }
         // Named as typed: the client must not learn what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
         let mut first = None;
@@ -194,8 +201,9 @@ impl State {
     /// Rejects an older run that has read sources this server may not read.
     pub(crate) fn require_roots(&self, view: &RunView) -> Result<(), Failure> {
         for source in &view.sources {
-            if let SourceSpec::Path { path, .. } = source {
-                self.admit(path)?;
+            match source {
+                SourceSpec::Path { path, .. } | SourceSpec::Database { url: path } => drop(self.admit(path)?),
+                SourceSpec::Text { .. } | SourceSpec::Snapshot { .. } => {}
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rusqlite::Connection;
-use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
+use spelunk_context::{Corpus, QueryWatch, ScanOptions, SourceInput, View};
 use tempfile::TempDir;
 
 use super::*;
@@ -36,7 +36,7 @@ fn view(directory: &TempDir) -> View {
 }
 
 fn tables(directory: &TempDir) -> Tables {
-    Tables::of(&view(directory), 1_000_000).unwrap()
+    Tables::of(&view(directory), 1_000_000, &QueryWatch::of_ms(60_000)).unwrap().unwrap()
 }
 
 fn rows(tables: &mut Tables, sql: &str) -> String {
@@ -182,7 +182,14 @@ fn a_hostile_database_is_bounded() {
     let names: Vec<&str> = tables.tables().iter().map(|table| table.name.as_str()).collect();
     assert_eq!(names, ["cities", "shop.\"a\"\"; DROP TABLE t; --\"", "shop.blobs", "shop.t", "shop.endless"]);
     assert_eq!(rows(&mut tables, "SELECT \"c\"\"d\" FROM shop.\"a\"\"; DROP TABLE t; --\""), "7");
-    assert!(matches!(tables.query("SELECT sum(i) FROM shop.endless", 10), Err(QueryError::TooLong)));
+    tables.watch(&QueryWatch::of_ms(200));
+    let endless = "SELECT sum(i) FROM shop.endless";
+    assert!(matches!(tables.query(endless, 10), Err(QueryError::TooSlow { ms_max: 200 })));
+    let abandoned = QueryWatch::of_ms(u64::MAX);
+    abandoned.is_abandoned.store(true, std::sync::atomic::Ordering::Relaxed);
+    tables.watch(&abandoned);
+    assert!(matches!(tables.query(endless, 10), Err(QueryError::TooLong)));
+    tables.watch(&QueryWatch::of_ms(60_000));
     assert!(matches!(tables.query("SELECT b FROM shop.blobs", 10), Err(QueryError::TooLarge)));
     assert_eq!(rows(&mut tables, "SELECT id FROM shop.blobs"), "1");
     assert!(rows(&mut tables, "SELECT y FROM shop.loads").starts_with("error: "));
@@ -194,17 +201,17 @@ fn a_hostile_database_is_bounded() {
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE (' WHERE name = 't';",
         )
         .unwrap();
-    let mut tables = Tables::of(&view, 1_000_000).unwrap();
+    let mut tables = Tables::of(&view, 1_000_000, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
     assert_eq!(tables.others(), ["a.md", "shop.db"]);
     assert_eq!(rows(&mut tables, "SELECT count(*) FROM cities"), "2");
-    assert!(Tables::of_databases(&view).is_none());
+    assert!(Tables::of_databases(&view, &QueryWatch::of_ms(60_000)).unwrap().is_none());
 }
 
 #[test]
 fn databases_count_beside_any_amount_of_text() {
     let directory = made(SHOP);
     let view = view(&directory);
-    let tables = Tables::of(&view, 10).unwrap();
+    let tables = Tables::of(&view, 10, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
     assert!(tables.have_databases() && tables.are_most_of(&view));
     assert_eq!(tables.tables().len(), 5);
 }

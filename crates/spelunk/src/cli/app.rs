@@ -32,6 +32,8 @@ pub(crate) fn open_app(
         flags.push(FlagValue::set(argument)?);
     }
     flags.extend(common.workspace.map(|path| FlagValue::new("--workspace", "workspace.path", path)));
+    flags.extend(common.fleet.map(|url| FlagValue::new("--fleet", "fleet.url", url)));
+    flags.extend(common.fleet_creds.map(|file| FlagValue::new("--fleet-creds", "fleet.creds_file", file)));
     if let Some(model) = model {
         flags.extend(model_values(model.model, model.sub_model, model.base_url)?);
     }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use spelunk_app::app::App;
@@ -31,7 +32,7 @@ use super::limits::LimitFlags;
 use super::scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
 use super::tools::ToolFlags;
 use super::watch::OutputFlags;
-use super::{ModelFlags, open, report, resume, scan, tools, watch};
+use super::{ModelFlags, fleet, offer, open, report, resume, scan, tools, watch};
 
 /// The exit code if no model is configured and passages or a count were shown instead of an answer.
 const WITHOUT_MODEL: u8 = 4;
@@ -105,9 +106,18 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let targets = report::targets(app, &args.report)?;
     refuse_paths_with_run(&args)?;
     let schema = args.schema.as_deref().map(|path| read_schema(app, path)).transpose()?;
-    let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
-        return show_passages(app, &args, &question, along);
+    if let Some(shared) = app.fleet(Duration::ZERO)? {
+        refuse_with_fleet(&args)?;
+        let sources = read_sources(app, &args, along)?;
+        let (strategy, focus, output) = (args.strategy, args.focus, args.output);
+        let asked = fleet::FleetQuestion { question, sources, strategy, focus, schema };
+        return fleet::ask(app, &shared, asked, output).await;
+    }
+    let chosen = match provider::choose(&app.settings, &app.environment).await? {
+        None => offer::local_model(app).await?,
+        chosen => chosen,
     };
+    let Some(chosen) = chosen else { return show_passages(app, &args, &question, along) };
     let because = chosen.line();
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
@@ -129,6 +139,24 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
         page.stay(app).await;
     }
     Ok(code)
+}
+
+/// What the nodes of a fleet decide, or what works only in this process.
+fn refuse_with_fleet(args: &AskArgs) -> Result<(), Failure> {
+    let flags = [
+        ("--run", args.run.is_some()),
+        ("--model", args.model.model.is_some()),
+        ("--sub-model", args.model.sub_model.is_some()),
+        ("--base-url", args.model.base_url.is_some()),
+        ("--sandbox", args.sandbox.is_some()),
+        ("--report", !args.report.is_empty()),
+        ("--no-cache", args.no_cache),
+        ("--open", args.open),
+        ("--tool and --mcp", !args.tools.is_unset()),
+    ];
+    let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = format!("{flag} cannot be used with a fleet: its nodes run the question");
+    Err(Usage { message, hint: "leave it out, or set it where the nodes are started".into() }.into())
 }
 
 fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {

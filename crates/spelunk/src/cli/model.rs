@@ -293,7 +293,7 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn puller<'a>(app: &App, folder: ModelFolder, say: &'a dyn Fn(&str)) -> Puller<'a> {
+pub(super) fn puller<'a>(app: &App, folder: ModelFolder, say: &'a dyn Fn(&str)) -> Puller<'a> {
     Puller {
         folder,
         hub_url: app.settings.local.hub_url.clone(),

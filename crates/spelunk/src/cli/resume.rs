@@ -1,6 +1,7 @@
 //! `spelunk resume`: continues a run where its journal ends.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use spelunk_app::app::App;
@@ -18,7 +19,7 @@ use spelunk_types::{Explain as _, RunId};
 use super::limits::LimitFlags;
 use super::tools::CommonToolFlags;
 use super::watch::OutputFlags;
-use super::{ModelFlags, demo, tools, watch};
+use super::{ModelFlags, demo, fleet, tools, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
@@ -69,6 +70,9 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
         );
     }
     resumable?;
+    if let Some(shared) = app.fleet(Duration::ZERO)? {
+        return fleet::resume(app, &shared, &run, view.seq_last, args.output).await;
+    }
     let request = request_of(app, &args.model, &run, &view).await?;
     open_tools(app, &args.tools, &run, &view, &args.tool).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;

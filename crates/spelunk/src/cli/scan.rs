@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::postgres::is_postgres_url;
 use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
 use spelunk_app::sources::{context_source, contexts, redacted, scan_status, skipped, source};
@@ -107,6 +108,14 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
+        url if is_postgres_url(url) => Ok(source(app, Path::new(url))),
+        // Not shown whole: a URL may contain a password.
+        url if url.contains("://") && !app.current_dir.join(url).exists() => {
+            let scheme = url.split("://").next().unwrap_or_default();
+            let message = format!("`{scheme}://…` cannot be read: it is neither a file nor a database");
+            let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`".to_owned();
+            Err(Usage { message, hint }.into())
+        }
         // Where no file has the name, a context may, such as `temporal:calendar`.
         id if !app.current_dir.join(id).exists() => {
             Ok(context(app, id).unwrap_or_else(|_| source(app, Path::new(id))))

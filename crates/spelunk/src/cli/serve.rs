@@ -15,13 +15,15 @@ use spelunk_app::retention;
 use spelunk_app::trust::random;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_server::http::fleet::take_jobs;
 use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use super::app::print_line;
 use super::mcp::{McpArgs, tool_set};
-use super::{ModelFlags, tools};
+use super::{ModelFlags, fleet, tools};
 
 /// The maximum length of one tool response, about 12 000 tokens.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -72,6 +74,8 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
         let hint = "pass a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
         return Err(Usage { message, hint }.into());
     }
+    let connecting = Arc::clone(app);
+    let fleet = blocking(move || connecting.fleet(fleet::PATIENCE)).await?;
     tools::open_for_server(app).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let tools = tool_set(&args.tools)?;
@@ -95,9 +99,19 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     if n_recovered > 0 {
         app.say(&format!("continuing {}", count(n_recovered, "run")));
     }
+    let mut jobs = JoinSet::new();
+    if fleet.is_some() {
+        jobs.spawn(take_jobs(Arc::clone(&server), "serve"));
+    }
     let stop = stop_signal();
     listen(listener, router(&server), Arc::clone(&server), stop).await;
     server.runs.stop().await;
+    if let Some(fleet) = fleet {
+        while jobs.join_next().await.is_some() {}
+        // One of them may have begun meanwhile.
+        server.runs.stop().await;
+        fleet.fleet().close();
+    }
     state.shut_down().await;
     app.close_log();
     Ok(ExitCode::SUCCESS)

@@ -37,6 +37,14 @@ pub(crate) struct ToolFlags {
     sub_tool: Vec<String>,
 }
 
+impl ToolFlags {
+    /// Whether none was given.
+    pub(super) fn is_unset(&self) -> bool {
+        let CommonToolFlags { mcp, allow_tool } = &self.common;
+        [&self.tool, &self.deny_tool, &self.sub_tool, mcp, allow_tool].iter().all(|flags| flags.is_empty())
+    }
+}
+
 /// Tools of a question or of a resumed run.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct CommonToolFlags {
@@ -217,16 +225,17 @@ fn consent() -> ConsentFn {
         std::thread::spawn(move || {
             let _turn = turn.lock();
             // The run may have ended meanwhile.
-            let _unheard = tell.send(ask(&question));
+            let _unheard = tell.send(is_confirmed(&format!("{question}\nAllow it?")));
         });
         Box::pin(async move { told.await.unwrap_or(false) })
     })
 }
 
-fn ask(question: &str) -> bool {
+/// Asks on the terminal; only a yes is one.
+pub(super) fn is_confirmed(question: &str) -> bool {
     pause(true);
     let mut stderr = io::stderr().lock();
-    drop(write!(stderr, "\r\u{1b}[J{}\nAllow it? [y/N] ", escaped(question)));
+    drop(write!(stderr, "\r\u{1b}[J{} [y/N] ", escaped(question)));
     drop(stderr.flush());
     drop(stderr);
     let mut answer = String::new();

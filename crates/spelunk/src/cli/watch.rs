@@ -13,10 +13,13 @@ use spelunk_app::render::progress::{Progress, loading_status, run_status, task_l
 use spelunk_app::render::turn::turn_text;
 use spelunk_app::runs::files_incomplete;
 use spelunk_app::terminal::{fitted, stdout_width};
-use spelunk_engine::{Projector, RunHandle, RunResult, RunView, limit_reached, raising_flag};
+use spelunk_engine::{EventStream, Projector, RunHandle, RunResult, RunView, limit_reached, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
-use spelunk_types::{ErrorCode, EventKind};
+use spelunk_types::{ErrorCode, EventKind, RunId};
+
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::app::{print, print_line, report_text};
 
@@ -50,19 +53,39 @@ pub(crate) async fn follow(
     mut handle: RunHandle,
     output: OutputFlags,
 ) -> Result<(RunResult, RunView), Failure> {
+    let projector = app.own_workspace()?.and_then(|workspace| Projector::start(&workspace, &handle.run));
+    let (cancel, run) = (handle.cancel.clone(), handle.run.clone());
+    let (events, mut interrupts) = (&mut handle.events, Interrupts::new());
+    let shown = show_events(app, (events, &run), output, &mut interrupts, &|| cancel.cancel()).await;
+    let view = shown?;
+    let result = handle.join().await;
+    let projected = projector.map_or(Ok(()), Projector::finish);
+    // A failed run has its own error, usually the same one.
+    if let Err(error) = projected.or_else(|error| if result.error.is_some() { Ok(()) } else { Err(error) }) {
+        app.say(&format!("warning: {}", files_incomplete(&result.run, &error)));
+    }
+    Ok((result, view))
+}
+
+/// Shows the events of a run until it ends. `interrupt` is called at the first Ctrl-C.
+pub(crate) async fn show_events(
+    app: &App,
+    (events, run): (&mut EventStream, &RunId),
+    output: OutputFlags,
+    interrupts: &mut Interrupts,
+    interrupt: &dyn Fn(),
+) -> Result<RunView, Failure> {
     let mut progress = Progress::new(app.quiet);
     let workspace = app.own_workspace()?;
-    let projector = workspace.as_ref().and_then(|workspace| Projector::start(workspace, &handle.run));
-    let blobs = workspace.filter(|_| output.verbose).map(|workspace| workspace.blobs_of(&handle.run));
+    let blobs = workspace.filter(|_| output.verbose).map(|workspace| workspace.blobs_of(run));
     let mut view = RunView::default();
     let began = Instant::now();
     let mut streamed_bytes = 0;
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
-    let mut interrupts = Interrupts::new();
     loop {
         let record = tokio::select! {
             biased;
-            record = handle.events.next() => record,
+            record = events.next() => record,
             _ = ticks.tick() => {
                 progress.draw(|| {
                     loading_status(&models_loading())
@@ -71,7 +94,7 @@ pub(crate) async fn follow(
                 continue;
             }
             () = interrupts.next() => {
-                handle.cancel.cancel();
+                interrupt();
                 continue;
             }
         };
@@ -94,51 +117,51 @@ pub(crate) async fn follow(
         view.apply(&event);
         progress.draw(|| run_status(&view, streamed_bytes, began.elapsed()));
     }
-    let result = handle.join().await;
-    let projected = projector.map_or(Ok(()), Projector::finish);
-    // A failed run has its own error, usually the same one.
-    if let Err(error) = projected.or_else(|error| if result.error.is_some() { Ok(()) } else { Err(error) }) {
-        app.say(&format!("warning: {}", files_incomplete(&result.run, &error)));
-    }
-    Ok((result, view))
+    Ok(view)
 }
 
 /// Ctrl-C and termination signals. The first stops the run cleanly; the second ends the program at once, which is safe
 /// too.
-struct Interrupts {
+pub(crate) struct Interrupts {
     n_seen: u32,
+    /// Listening all the time: a signal that comes while nobody waits is not lost.
     #[cfg(unix)]
-    terminate: Option<tokio::signal::unix::Signal>,
+    signals: [Option<Signal>; 2],
 }
 
 impl Interrupts {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             n_seen: 0,
             #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok(),
+            signals: [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()),
         }
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
-        let terminate = async {
-            match &mut self.terminate {
-                Some(signal) => drop(signal.recv().await),
-                None => std::future::pending().await,
+        {
+            let [interrupt, terminate] = &mut self.signals;
+            tokio::select! {
+                () = received(interrupt) => {}
+                () = received(terminate) => {}
             }
-        };
-        #[cfg(not(unix))]
-        let terminate = std::future::pending::<()>();
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => drop(interrupted),
-            () = terminate => {}
         }
+        #[cfg(not(unix))]
+        drop(tokio::signal::ctrl_c().await);
         self.n_seen += 1;
         if self.n_seen > 1 {
             // The user asked twice; the journal is consistent at any time.
             std::process::exit(130);
         }
+    }
+}
+
+#[cfg(unix)]
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }
 

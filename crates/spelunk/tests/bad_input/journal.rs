@@ -15,7 +15,7 @@ fn failed() -> (Scene, ModelServer, String) {
 }
 
 /// The journal as an engine with another format version would have started it, including the checksum.
-fn with_format(journal: &str, format: u32) -> String {
+pub(crate) fn with_format(journal: &str, format: u32) -> String {
     let (first, rest) = journal.split_once('\n').unwrap();
     let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
     let body = body.replacen("\"format\":2,", &format!("\"format\":{format},"), 1);

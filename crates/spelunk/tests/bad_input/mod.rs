@@ -2,7 +2,7 @@
 //! is lost or left behind.
 
 mod contexts;
-mod journal;
+pub(crate) mod journal;
 mod limits;
 mod model;
 mod resume;

@@ -149,10 +149,15 @@ fn an_index_that_another_process_updates_is_left_to_it() {
     lock.lock().unwrap();
     lock.set_len(0).unwrap();
     scene.write("docs/keys.md", b"# Keys\n\nThe password is read from a file.\n");
-    let ran = scene.spelunk(["search", "password", "docs", "--json"]).run();
+    // What is not in it is read.
+    let read = scene.spelunk(["search", "password", "docs"]).run();
+    assert_eq!(read.code, 0, "{}", read.stderr);
+    assert!(read.stdout.contains("The password is read from a file."), "{}", read.stdout);
+    assert!(read.stderr.contains("the index is being built"), "{}", read.stderr);
+    let ran = scene.spelunk(["search", "password", "docs", "--mode", "meaning", "--json"]).run();
     let told: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((ran.code, &told["error"]["code"]), (1, &json!("index-locked")));
-    scene.spelunk(["search", "password", "docs"]).run().check(&expect![[r#"
+    scene.spelunk(["search", "password", "docs", "--mode", "meaning"]).run().check(&expect![[r#"
         --- stderr
         error: the index in `DIR/work/.spelunk/index-v1/9de985291461ebfb` is being updated by another process
 

@@ -118,7 +118,7 @@ fn a_broken_archive_gives_what_was_readable_or_is_refused() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0106
           gemini/gemini-4-argon        $0.0007 to $0.20
           gemini/gemini-3.5-flash-lite $0.0002 to $0.0414
-          openai/gpt-6.1-sol           $0.0007 to $0.22
+          openai/gpt-6.1-terra         $0.0004 to $0.11
           openai/gpt-6-luna            <$0.0001 to $0.0106
         --- stderr
         Skipped: 1 damaged, 1 secret, 1 unsafe-name

@@ -1,14 +1,13 @@
 //! Documents and scripts designed to exhaust resources: they fail alone and affect nothing else.
 
 use expect_test::expect;
-use spelunk_testkit::{ModelServer, when};
+use spelunk_testkit::{ModelServer, pdf, when};
 
-use crate::scene::archive::pdf;
 use crate::scene::{NOTE, QUESTION, Scene, answering};
 
 /// Every operator becomes an object of some hundred bytes: six megabytes become a gigabyte.
 fn bomb() -> Vec<u8> {
-    pdf(&"q\n".repeat(3_000_000))
+    pdf(&[&"q\n".repeat(3_000_000)])
 }
 
 #[test]
@@ -16,7 +15,7 @@ fn a_pdf_that_takes_gigabytes_is_left_out_and_the_other_files_are_answered() {
     let reply = "42.\n\n```evidence\ngood.pdf:1: The magic number is 42.\n```";
     let (scene, server) = (Scene::new(&[]), answering(reply));
     scene.write("notes/bomb.pdf", &bomb());
-    scene.write("notes/good.pdf", &pdf("BT (The magic number is 42.) Tj ET"));
+    scene.write("notes/good.pdf", &pdf(&["BT (The magic number is 42.) Tj ET"]));
     scene.spelunk(["ask", QUESTION, "notes", "--include", "*.pdf"]).server(&server).run().check(&expect![[
         r#"
             42.

@@ -37,7 +37,6 @@ fn always_colours_passages_and_never_does_not() {
         No model is configured. Best-matching passages:
 
         ESC[36mnotes/a.md:3ESC[0m  Numbers
-            # Numbers
             ESC[1mThe magic number is 42.ESC[0m
     "#]]
     .assert_eq(&visible(&ran.stdout));
@@ -46,7 +45,6 @@ fn always_colours_passages_and_never_does_not() {
         No model is configured. Best-matching passages:
 
         notes/a.md:3  Numbers
-            # Numbers
             **The magic number is 42.**
     "#]]
     .assert_eq(&visible(&ran.stdout));

@@ -53,7 +53,7 @@ fn a_plan_is_made_by_their_rules() {
           anthropic/claude-haiku-5-5   $0.0006 to $0.0748
           gemini/gemini-4-argon        $0.0106 to $1.34
           gemini/gemini-3.5-flash-lite $0.0016 to $0.27
-          openai/gpt-6.1-sol           $0.0106 to $1.50
+          openai/gpt-6.1-terra         $0.0053 to $0.75
           openai/gpt-6-luna            $0.0006 to $0.0748
         --- stderr
         --- exit 0

@@ -139,7 +139,10 @@ fn a_run_killed_in_a_query_asks_it_again() {
     let slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500000) \
         SELECT customer FROM shop.orders WHERE id + 2495288 = (SELECT max(i) FROM n)";
     let server = ModelServer::start_blocking([to_all().reply(format!("```sql\n{slow}\n```")).usage(100, 20)]);
-    let mut child = scene.spelunk(["ask", ASKED, "shop.db"]).server(&server).start();
+    let mut child = scene
+        .spelunk(["ask", ASKED, "shop.db", "--set", "limits.query_ms_max=600000"])
+        .server(&server)
+        .start();
     wait_for("the reply", || {
         let run = scene.runs().pop()?;
         scene.journal(&run).iter().any(|event| event["type"] == "call.settled").then_some(())
@@ -147,9 +150,50 @@ fn a_run_killed_in_a_query_asks_it_again() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!((n_recorded(&scene, "tables"), n_recorded(&scene, "query")), (1, 0));
-    let ran = scene.spelunk(["resume"]).server(&server).run();
+    let ran = scene.spelunk(["resume", "--set", "limits.query_ms_max=600000"]).server(&server).run();
     assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("Bob")), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(n_calls(&server), 1);
+}
+
+#[test]
+fn a_query_that_takes_too_long_is_ended_by_the_clock_and_the_model_is_told() {
+    let scene = shop();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n, shop.orders";
+    let cell =
+        format!("try:\n    query_rows({endless:?})\nexcept Exception as error:\n    FINAL(str(error))");
+    let server = writing(&[&cell]);
+    let args = ["ask", ASKED, "shop.db", "--strategy", "repl", "--set", "limits.query_ms_max=300"];
+    let began = std::time::Instant::now();
+    let ran = scene.spelunk(args).server(&server).run();
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert_eq!(
+        ran.stdout,
+        "the query takes longer than 300 ms (`limits.query_ms_max`): read fewer rows, or join on equal columns\n",
+        "{}",
+        ran.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_query_that_would_take_minutes() {
+    let scene = shop();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n, shop.orders";
+    let server = ModelServer::start_blocking([to_all().reply(format!("```sql\n{endless}\n```"))]);
+    let args = ["ask", ASKED, "shop.db", "--set", "limits.query_ms_max=600000"];
+    let child = scene.spelunk(args).server(&server).start();
+    wait_for("the reply", || {
+        let run = scene.runs().pop()?;
+        scene.journal(&run).iter().any(|event| event["type"] == "call.settled").then_some(())
+    });
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let began = std::time::Instant::now();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert_eq!(n_recorded(&scene, "query"), 0);
 }
 
 #[test]

@@ -24,6 +24,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
           mcp          Serve contexts and queries to an agent over the Model Context Protocol, on standard
                        input and output
           serve        Serve runs, contexts and models over HTTP, with a web page to view them
+          worker       Work on the runs of a fleet, without serving anything
+          fleet        Show the state of a fleet
           show         Show a run: its tree, costs and answer
           tail         Follow a run in progress, even in another process
           tools        List and call your own tools: MCP servers and programs that a model may use
@@ -42,12 +44,15 @@ fn help_lists_the_commands_and_the_exit_codes() {
           help         Print this message or the help of the given subcommand(s)
 
         Options:
-              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  The directory for runs [default: .spelunk]
-              --json             Print the result as JSON
-          -q, --quiet            Print only the result
-          -h, --help             Print help
-          -V, --version          Print version
+              --set <KEY=VALUE>     Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>     The directory for runs [default: .spelunk]
+              --fleet <URL>         Work with the fleet at these NATS servers, such as
+                                    `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>  The file with the credentials for them
+              --json                Print the result as JSON
+          -q, --quiet               Print only the result
+          -h, --help                Print help
+          -V, --version             Print version
 
         Examples:
           spelunk ask "which services still call the v1 billing API?" ./monorepo
@@ -62,6 +67,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the whole text is compared")]
 fn help_of_ask_lists_its_flags() {
     Scene::new(&[]).spelunk(["ask", "--help"]).run().check(&expect![[r#"
         Answer a question from files, directories or standard input
@@ -115,6 +121,9 @@ fn help_of_ask_lists_its_flags() {
                                      `*.inc=source_code`
               --set <KEY=VALUE>      Override a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      The directory for runs [default: .spelunk]
+              --fleet <URL>          Work with the fleet at these NATS servers, such as
+                                     `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>   The file with the credentials for them
               --json                 Print the result as JSON
           -q, --quiet                Print only the result
               --events               Print each event as a line of JSON instead of the answer
@@ -150,23 +159,26 @@ fn help_of_plan_lists_its_flags() {
           [PATH]...  Files or directories to plan for [default: .]
 
         Options:
-              --query <QUESTION>   The question; every task includes it, so it adds to the cost
-              --tasks              Show every task, not just the files
-              --plain              Split by tokens, regardless of file type
-              --type <GLOB=TYPE>   Treat matching files as a built-in or user-defined type, such as
-                                   `*.inc=source_code`
-          -m, --model <MODEL>      The model: a NAME from `[models.NAME]`, a model of the default provider,
-                                   or PROVIDER/NAME, where PROVIDER is openai, openai-responses, anthropic,
-                                   gemini, bedrock, azure or command; `local:NAME` runs inside this program;
-                                   `none` uses no model
-              --sub-model <MODEL>  The model for sub-calls and analysts: a NAME from `[models.NAME]`, or a
-                                   model of the same provider
-              --base-url <URL>     The base URL for requests, such as `http://127.0.0.1:PORT/v1`
-              --set <KEY=VALUE>    Override a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>    The directory for runs [default: .spelunk]
-              --json               Print the result as JSON
-          -q, --quiet              Print only the result
-          -h, --help               Print help
+              --query <QUESTION>    The question; every task includes it, so it adds to the cost
+              --tasks               Show every task, not just the files
+              --plain               Split by tokens, regardless of file type
+              --type <GLOB=TYPE>    Treat matching files as a built-in or user-defined type, such as
+                                    `*.inc=source_code`
+          -m, --model <MODEL>       The model: a NAME from `[models.NAME]`, a model of the default provider,
+                                    or PROVIDER/NAME, where PROVIDER is openai, openai-responses, anthropic,
+                                    gemini, bedrock, azure or command; `local:NAME` runs inside this
+                                    program; `none` uses no model
+              --sub-model <MODEL>   The model for sub-calls and analysts: a NAME from `[models.NAME]`, or a
+                                    model of the same provider
+              --base-url <URL>      The base URL for requests, such as `http://127.0.0.1:PORT/v1`
+              --set <KEY=VALUE>     Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>     The directory for runs [default: .spelunk]
+              --fleet <URL>         Work with the fleet at these NATS servers, such as
+                                    `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>  The file with the credentials for them
+              --json                Print the result as JSON
+          -q, --quiet               Print only the result
+          -h, --help                Print help
 
         File selection:
               --include <GLOB>       Read only files that match, such as `*.rs`, even if they are skipped by
@@ -211,13 +223,16 @@ fn help_of_context_lists_its_commands() {
           help      Print this message or the help of the given subcommand(s)
 
         Options:
-              --allow-secrets    Read files that look like secrets, including hidden ones, and do not redact
-                                 secrets in text or search results
-              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  The directory for runs [default: .spelunk]
-              --json             Print the result as JSON
-          -q, --quiet            Print only the result
-          -h, --help             Print help
+              --allow-secrets       Read files that look like secrets, including hidden ones, and do not
+                                    redact secrets in text or search results
+              --set <KEY=VALUE>     Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>     The directory for runs [default: .spelunk]
+              --fleet <URL>         Work with the fleet at these NATS servers, such as
+                                    `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>  The file with the credentials for them
+              --json                Print the result as JSON
+          -q, --quiet               Print only the result
+          -h, --help                Print help
         --- stderr
         --- exit 0
     "#]]);
@@ -231,22 +246,25 @@ fn help_of_context_lists_its_commands() {
                   and an archive becomes one context
 
         Options:
-              --id <ID>          The id [default: derived from the file name]
-              --kind <KIND>      The kind: identity, project, temporal, document, memory, `tool_result`, web
-                                 or any other word [default: document]
-              --policy <POLICY>  How long its text may be reused: hot, lazy, refresh, query or ttl:SECONDS
-                                 [default: the kind's]
-              --pattern <GLOB>   For a directory: the files to register, such as `*.md` or `**/*.rs`
-                                 [default: *]
-              --prefix <TEXT>    For a directory: a prefix for the ids
-              --replace          Replace an existing context with the same id
-              --allow-secrets    Read files that look like secrets, including hidden ones, and do not redact
-                                 secrets in text or search results
-              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  The directory for runs [default: .spelunk]
-              --json             Print the result as JSON
-          -q, --quiet            Print only the result
-          -h, --help             Print help
+              --id <ID>             The id [default: derived from the file name]
+              --kind <KIND>         The kind: identity, project, temporal, document, memory, `tool_result`,
+                                    web or any other word [default: document]
+              --policy <POLICY>     How long its text may be reused: hot, lazy, refresh, query or
+                                    ttl:SECONDS [default: the kind's]
+              --pattern <GLOB>      For a directory: the files to register, such as `*.md` or `**/*.rs`
+                                    [default: *]
+              --prefix <TEXT>       For a directory: a prefix for the ids
+              --replace             Replace an existing context with the same id
+              --allow-secrets       Read files that look like secrets, including hidden ones, and do not
+                                    redact secrets in text or search results
+              --set <KEY=VALUE>     Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>     The directory for runs [default: .spelunk]
+              --fleet <URL>         Work with the fleet at these NATS servers, such as
+                                    `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>  The file with the credentials for them
+              --json                Print the result as JSON
+          -q, --quiet               Print only the result
+          -h, --help                Print help
         --- stderr
         --- exit 0
     "#]]);
@@ -264,11 +282,14 @@ fn help_of_outline_says_what_is_shown() {
                      [default: .]
 
         Options:
-              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  The directory for runs [default: .spelunk]
-              --json             Print the result as JSON
-          -q, --quiet            Print only the result
-          -h, --help             Print help
+              --set <KEY=VALUE>     Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>     The directory for runs [default: .spelunk]
+              --fleet <URL>         Work with the fleet at these NATS servers, such as
+                                    `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>  The file with the credentials for them
+              --json                Print the result as JSON
+          -q, --quiet               Print only the result
+          -h, --help                Print help
 
         File selection:
               --include <GLOB>       Read only files that match, such as `*.rs`, even if they are skipped by

@@ -49,7 +49,7 @@ fn a_hosted_model_is_shown_with_everything_known_about_it() {
           reply      at most 128000 tokens
           price      $2.00 in, $10.00 out, $0.10 cached, $2.50 written to the cache, per million tokens
                      prompts above 272000 tokens: $4.00 in, $15.00 out, $0.20 cached, $5.00 written to the cache, per million tokens
-          abilities  tools, schemas, vision, reasoning, caching"#]];
+          abilities  tools, schemas, vision, pdf, reasoning, caching"#]];
     let (code, shown) = show("openai/gpt-6.1-sol");
     expected.assert_eq(&shown);
     assert_eq!(code, 0);

@@ -180,6 +180,29 @@ fn s0_06_a_run_past_its_retention_is_removed_when_another_starts() {
 }
 
 #[test]
+fn a_process_that_asks_often_looks_for_old_runs_once_an_hour() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let run = scene.answered(&server);
+    let ask = |engine: &spelunk::Spelunk| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let question = spelunk::Question::new("What?").path("notes").strategy(spelunk::Strategy::Direct);
+        assert!(runtime.block_on(engine.ask(question)).unwrap().success);
+    };
+    let engine = || {
+        let builder = spelunk::Spelunk::builder().isolated().directory(scene.path(""));
+        let builder = builder.variable("HOME", scene.home()).model("openai/scripted");
+        builder.base_url(server.base_url()).build().unwrap()
+    };
+    let (first, before) = (engine(), aged(&scene, &run, 31));
+    ask(&first);
+    let after = aged(&scene, &run, 32);
+    ask(&first);
+    assert!(!scene.journal_path(&before).exists() && scene.journal_path(&after).exists());
+    ask(&engine());
+    assert!(!scene.journal_path(&after).exists() && scene.journal_path(&run).exists());
+}
+
+#[test]
 fn s0_05_an_archived_run_says_so_and_is_active_again_when_it_is_unpacked() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let run = scene.answered(&server);

@@ -36,6 +36,10 @@ mod passages;
 mod plan;
 mod plan_files;
 mod plan_runs;
+#[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
+mod postgres_faults;
 mod pull;
 mod readme;
 mod repl;

@@ -58,8 +58,8 @@ fn without_any_model_the_list_says_what_to_do() {
     "#]]);
     let plain = scene.spelunk(["model", "list"]).env("OPENAI_API_KEY", "sk-1");
     plain.run().check(&expect![[r#"
-        model       openai/gpt-6.1-sol  root, synthesis · $2.00 in, $10.00 out per million tokens · key set
-        gpt-6-luna  openai/gpt-6-luna   sub · $0.10 in, $0.50 out per million tokens · key set
+        model       openai/gpt-6.1-terra  root, synthesis · $1.00 in, $5.00 out per million tokens · key set
+        gpt-6-luna  openai/gpt-6-luna     sub · $0.10 in, $0.50 out per million tokens · key set
         --- stderr
         --- exit 0
     "#]]);
@@ -268,10 +268,10 @@ fn a_plan_says_what_the_sub_model_would_cost() {
     };
     let named =
         |name: &str| format!("roles.sub = 'fast'\n[models.fast]\nprovider = 'openai'\nname = '{name}'\n");
-    expect!["  openai/gpt-5-mini            <$0.0001 to $0.12 (your sub-model)"]
+    expect!["  openai/gpt-5-mini            <$0.0001 to $0.0681 (your sub-model)"]
         .assert_eq(&cost(&named("gpt-5-mini")).join("\n"));
     expect!["  openai/unheard-of            no known price: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)"].assert_eq(&cost(&named("unheard-of")).join("\n"));
-    expect!["  openai/gpt-6-luna            <$0.0001 to $0.11 (your sub-model)"]
+    expect!["  openai/gpt-6-luna            <$0.0001 to $0.0544 (your sub-model)"]
         .assert_eq(&cost("").join("\n"));
     let ran = scene
         .spelunk(["plan", "notes", "--json", "--model", "openai/gpt-5"])

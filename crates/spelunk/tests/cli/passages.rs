@@ -17,7 +17,6 @@ fn without_a_model_the_best_passages_are_shown() {
         No model is configured. Best-matching passages:
 
         notes/a.md:3  Numbers
-            # Numbers
             **The magic number is 42.**
             It was found in 1979.
 
@@ -77,7 +76,7 @@ fn json_says_that_it_is_degraded() {
               "line": 2,
               "line_end": 3,
               "line_start": 1,
-              "score": 1.772338628768921,
+              "score": 1.3912266492843628,
               "sentence": "magic word spoken",
               "text": "start\nmagic word spoken\nstop\n"
             }

@@ -70,7 +70,7 @@ fn a_mixed_folder_is_planned_by_type() {
           anthropic/claude-haiku-5-5   $0.0046 to $0.49
           gemini/gemini-4-argon        $0.0905 to $8.77
           gemini/gemini-3.5-flash-lite $0.0137 to $1.78
-          openai/gpt-6.1-sol           $0.0905 to $9.80
+          openai/gpt-6.1-terra         $0.0453 to $4.90
           openai/gpt-6-luna            $0.0046 to $0.49
         --- stderr
         Skipped: 1 binary, 1 secret
@@ -139,7 +139,7 @@ fn every_task_is_shown_where_that_is_asked_for() {
               anthropic/claude-haiku-5-5   $0.0046 to $0.49
               gemini/gemini-4-argon        $0.0905 to $8.77
               gemini/gemini-3.5-flash-lite $0.0137 to $1.78
-              openai/gpt-6.1-sol           $0.0905 to $9.80
+              openai/gpt-6.1-terra         $0.0453 to $4.90
               openai/gpt-6-luna            $0.0046 to $0.49
             --- stderr
             --- exit 0
@@ -206,7 +206,7 @@ fn plain_cuts_by_tokens_whatever_the_files_are() {
               anthropic/claude-haiku-5-5   $0.0045 to $0.48
               gemini/gemini-4-argon        $0.0896 to $8.51
               gemini/gemini-3.5-flash-lite $0.0135 to $1.73
-              openai/gpt-6.1-sol           $0.0896 to $9.52
+              openai/gpt-6.1-terra         $0.0448 to $4.76
               openai/gpt-6-luna            $0.0045 to $0.48
             --- stderr
             --- exit 0
@@ -232,8 +232,8 @@ fn json_is_the_whole_plan() {
         calls_at_least: 3
         calls_at_most: 12
         code_rule: "parsed"
-        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":744,"anthropic/claude-sonnet-5-5":14868,"gemini/gemini-3.5-flash-lite":2237,"gemini/gemini-4-argon":14868,"openai/gpt-6-luna":744,"openai/gpt-6.1-sol":14868}
-        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58189,"anthropic/claude-sonnet-5-5":1163760,"gemini/gemini-3.5-flash-lite":203550,"gemini/gemini-4-argon":1029312,"openai/gpt-6-luna":58189,"openai/gpt-6.1-sol":1163760}
+        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":744,"anthropic/claude-sonnet-5-5":14868,"gemini/gemini-3.5-flash-lite":2237,"gemini/gemini-4-argon":14868,"openai/gpt-6-luna":744,"openai/gpt-6.1-terra":7434}
+        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58189,"anthropic/claude-sonnet-5-5":1163760,"gemini/gemini-3.5-flash-lite":203550,"gemini/gemini-4-argon":1029312,"openai/gpt-6-luna":58189,"openai/gpt-6.1-terra":581880}
         left_out: ["z.txt"]
         manifest: [{"bytes":6,"custom_type":null,"file":"a.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"},{"bytes":38086,"custom_type":null,"file":"app.py","lines":3100,"partitions":2,"partitions_expected":2,"schema":null,"tier":"medium","type":"source_code","via":"extension"},{"bytes":6,"custom_type":null,"file":"b.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"}]
         reader: null
@@ -298,7 +298,7 @@ fn the_users_word_for_a_type_is_taken() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0425
           gemini/gemini-4-argon        $0.0014 to $0.77
           gemini/gemini-3.5-flash-lite $0.0003 to $0.16
-          openai/gpt-6.1-sol           $0.0014 to $0.85
+          openai/gpt-6.1-terra         $0.0007 to $0.43
           openai/gpt-6-luna            <$0.0001 to $0.0425
         --- stderr
         --- exit 0
@@ -321,7 +321,7 @@ fn a_question_goes_to_every_task_and_counts() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0424
           gemini/gemini-4-argon        $0.0013 to $0.77
           gemini/gemini-3.5-flash-lite $0.0002 to $0.16
-          openai/gpt-6.1-sol           $0.0013 to $0.85
+          openai/gpt-6.1-terra         $0.0007 to $0.43
           openai/gpt-6-luna            <$0.0001 to $0.0424
         --- stderr
         --- exit 0
@@ -340,7 +340,7 @@ fn a_question_goes_to_every_task_and_counts() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0431
           gemini/gemini-4-argon        $0.0020 to $0.78
           gemini/gemini-3.5-flash-lite $0.0003 to $0.16
-          openai/gpt-6.1-sol           $0.0020 to $0.87
+          openai/gpt-6.1-terra         $0.0010 to $0.44
           openai/gpt-6-luna            <$0.0001 to $0.0431
         --- stderr
         --- exit 0
@@ -365,7 +365,7 @@ fn one_file_is_planned() {
           anthropic/claude-haiku-5-5   $0.0005 to $0.0242
           gemini/gemini-4-argon        $0.0100 to $0.43
           gemini/gemini-3.5-flash-lite $0.0016 to $0.0847
-          openai/gpt-6.1-sol           $0.0100 to $0.49
+          openai/gpt-6.1-terra         $0.0050 to $0.25
           openai/gpt-6-luna            $0.0005 to $0.0242
         --- stderr
         --- exit 0
@@ -389,7 +389,7 @@ fn standard_input_is_planned() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0104
           gemini/gemini-4-argon        $0.0007 to $0.20
           gemini/gemini-3.5-flash-lite <$0.0001 to $0.0409
-          openai/gpt-6.1-sol           $0.0007 to $0.21
+          openai/gpt-6.1-terra         $0.0004 to $0.11
           openai/gpt-6-luna            <$0.0001 to $0.0104
         --- stderr
         --- exit 0

@@ -55,7 +55,7 @@ fn without_a_word_every_file_is_taken() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0112
           gemini/gemini-4-argon        $0.0014 to $0.21
           gemini/gemini-3.5-flash-lite $0.0003 to $0.0428
-          openai/gpt-6.1-sol           $0.0014 to $0.23
+          openai/gpt-6.1-terra         $0.0007 to $0.12
           openai/gpt-6-luna            <$0.0001 to $0.0112
         --- stderr
         --- exit 0
@@ -76,7 +76,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0111
           gemini/gemini-4-argon        $0.0014 to $0.21
           gemini/gemini-3.5-flash-lite $0.0003 to $0.0426
-          openai/gpt-6.1-sol           $0.0014 to $0.23
+          openai/gpt-6.1-terra         $0.0007 to $0.12
           openai/gpt-6-luna            <$0.0001 to $0.0111
         warning: 3 files are excluded by `files_max`; set it to 0 to include all
         --- stderr

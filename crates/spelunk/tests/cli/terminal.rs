@@ -96,8 +96,6 @@ fn the_greeting_and_what_is_found_without_a_model_fit() {
         No model is configured. Best-matching passages:
 
         a.md:5  Storage > Cache
-            # Storage
-            ## Cache
             **The cache keeps each reply for a day, counted from the moment at which it
             was written and not from the last time that it was read.**
 
@@ -110,8 +108,6 @@ fn the_greeting_and_what_is_found_without_a_model_fit() {
         No model is configured. Best-matching passages:
 
         a.md:5  Storage > Cache
-            # Storage
-            ## Cache
             **The cache keeps each reply for a day, counted from the moment at which it was written and not from the last time
             that it was read.**
 

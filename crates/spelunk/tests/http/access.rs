@@ -86,6 +86,9 @@ fn the_help_says_how_to_serve() {
                                        tasks for agents) or all [default: essential]
               --set <KEY=VALUE>        Override a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>        The directory for runs [default: .spelunk]
+              --fleet <URL>            Work with the fleet at these NATS servers, such as
+                                       `nats://10.0.0.1:4222`
+              --fleet-creds <FILE>     The file with the credentials for them
               --json                   Print the result as JSON
           -q, --quiet                  Print only the result
           -h, --help                   Print help

@@ -104,7 +104,7 @@ fn the_server_says_what_it_can_do() {
     assert_eq!(about["limits_default"]["depth_max"], json!(spelunk_types::Limits::default().depth_max));
     let mut about = about;
     about["limits_default"] = json!({});
-    expect![[r#"{"auth":false,"focuses":["general","security","architecture","performance","data"],"has_model":true,"limits_default":{},"limits_settable":["calls_max","tokens_max","cost_microusd_max","run_ms_max","depth_max","turns_max"],"model_names":["openai/scripted"],"roots":["notes"],"scopes":["read","run","admin"],"strategies":["auto","direct","repl","search","map","hybrid","agent"],"version":"0.1.0"}"#]].assert_eq(&about.to_string());
+    expect![[r#"{"auth":false,"fleet":false,"focuses":["general","security","architecture","performance","data"],"has_model":true,"limits_default":{},"limits_settable":["calls_max","tokens_max","cost_microusd_max","run_ms_max","depth_max","turns_max"],"model_names":["openai/scripted"],"roots":["notes"],"scopes":["read","run","admin"],"strategies":["auto","direct","repl","search","map","hybrid","agent"],"version":"0.1.0"}"#]].assert_eq(&about.to_string());
     assert_eq!(server.get("/healthz").json(), json!({ "status": "alive" }));
     assert_eq!(server.get("/readyz").json(), json!({ "status": "ready" }));
     assert_eq!(server.get("/openapi.json").json()["openapi"], "3.1.0");

@@ -31,6 +31,24 @@ fn paths_outside_of_the_roots_are_refused_alike_whether_or_not_they_exist() {
     is_alive(&mut client);
 }
 
+#[test]
+fn no_client_names_a_database_server() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::plain(&scene);
+    for url in ["postgres://ann:hunter2@127.0.0.1:1/shop", "postgresql:///shop?host=/tmp"] {
+        for (tool, arguments) in [
+            ("context_register", json!({ "path": url })),
+            ("rlm_query", json!({ "question": "what?", "paths": [url] })),
+            ("rlm_plan", json!({ "paths": [url] })),
+        ] {
+            let said = client.text(tool, &arguments);
+            assert!(said.contains("a client cannot name a database server"), "{tool} {url}: {said}");
+            assert!(!said.contains("hunter2"), "{said}");
+        }
+    }
+    is_alive(&mut client);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_that_lead_out_are_refused() {

@@ -7,6 +7,7 @@ use std::process::Command;
 use expect_test::expect;
 
 use crate::scene::{NOTE, Scene, python};
+use crate::tools;
 
 const PACKAGE: &str = "mcp>=2.3,<3";
 
@@ -53,5 +54,32 @@ fn the_official_client_gets_along_in_both_eras() {
             }
         "##]]
         .assert_eq(&stdout);
+    }
+}
+
+#[test]
+fn the_official_client_asks_its_user_before_a_tool_acts_in_both_eras() {
+    let Some(python) = python("mcp-sdk", &[PACKAGE], "mcp.client") else {
+        println!("SKIPPED: there is no Python with the package `mcp`");
+        return;
+    };
+    for mode in ["legacy", "auto"] {
+        for (allow, said, n_booked) in
+            [("yes", "seat 1", 1), ("no", "the user does not allow this call of `book`", 0)]
+        {
+            let scene = tools::scene(&format!("[ask]\ntools = \"book\"\n{}", tools::BOOK));
+            let model = tools::writing(&[tools::BOOKING]);
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/sdk_consent.py");
+            let mut command = Command::new(&python);
+            command.arg(script).arg(env!("CARGO_BIN_EXE_spelunk")).arg(scene.path("")).args([mode, allow]);
+            command.env("HOME", scene.home()).env("OPENAI_BASE_URL", model.base_url());
+            let ran = command.output().unwrap();
+            let (stdout, stderr) =
+                (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+            assert!(ran.status.success(), "{mode}: {stdout}{stderr}");
+            let asked = r#"wants to call book with {"seat":"7A"}"#;
+            assert_eq!(stdout, format!("{asked}\n{said}\n"), "{mode}: {stderr}");
+            assert_eq!(tools::booked(&scene).lines().count(), n_booked, "{mode}");
+        }
     }
 }

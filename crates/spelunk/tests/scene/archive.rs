@@ -68,21 +68,3 @@ fn crc32(bytes: &[u8]) -> u32 {
     let of_bit = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), of_bit))
 }
-
-/// A PDF with one page of this content.
-pub(crate) fn pdf(content: &str) -> Vec<u8> {
-    let objects = [
-        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
-        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
-        "<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 9 9]/Resources<<>>>>".to_owned(),
-        format!("<</Length {}>>stream\n{content}\nendstream", content.len()),
-    ];
-    let (mut pdf, mut table) = ("%PDF-1.4\n".to_owned(), "0000000000 65535 f \n".to_owned());
-    for (idx, object) in objects.iter().enumerate() {
-        table += &format!("{:010} 00000 n \n", pdf.len());
-        pdf += &format!("{} 0 obj\n{object}\nendobj\n", idx + 1);
-    }
-    let start = pdf.len();
-    pdf += &format!("xref\n0 5\n{table}trailer<</Size 5/Root 1 0 R>>\nstartxref\n{start}\n%%EOF");
-    pdf.into_bytes()
-}

@@ -3,6 +3,8 @@
 
 pub(crate) mod archive;
 mod names;
+#[cfg(unix)]
+pub(crate) mod postgres;
 mod python;
 
 use std::collections::BTreeMap;

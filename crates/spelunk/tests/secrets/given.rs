@@ -6,10 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use expect_test::expect;
 use serde_json::{Value, json};
+use spelunk_testkit::pdf;
 
 use crate::http::client::{Answer, Server};
 use crate::mcp::client::Client;
-use crate::scene::archive::pdf;
 use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, wait_for};
 
 /// A different one for every way in.
@@ -151,7 +151,7 @@ fn bodies_uploads_and_contexts_leave_no_secret_anywhere() {
         "--B\r\n{boundary}\"request\"\r\n\r\n{request}\r\n\
          --B\r\n{boundary}\"file\"; filename=\"c.pdf\"\r\n\r\n{}\r\n\
          --B\r\n{boundary}\"file\"; filename=\"a.txt\"\r\n\r\n{}\r\n--B--\r\n",
-        String::from_utf8(pdf(&format!("BT (The token is {}) Tj ET", TOKENS[6]))).unwrap(),
+        String::from_utf8(pdf(&[&format!("BT (The token is {}) Tj ET", TOKENS[6])])).unwrap(),
         // Long enough to be stored as a blob.
         text(TOKENS[3]) + &"The rest is of no interest.\n".repeat(2000),
     );

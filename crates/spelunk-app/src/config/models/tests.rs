@@ -84,7 +84,7 @@ fn what_is_wrong_names_the_setting_and_what_there_is() {
         user,
         "setting-unknown: there is no setting `models.fast.model` (spelunk.toml:2); a model has `provider`, `name`, \
          `base_url`, `key_env`, `key_command`, `command`, `command_json`, `azure_api_version`, \
-         `price_input_usd_per_mtok`, `price_cached_usd_per_mtok`, `price_output_usd_per_mtok`, `context_tokens`, `effort`, `vision`, `temperature`, \
+         `price_input_usd_per_mtok`, `price_cached_usd_per_mtok`, `price_output_usd_per_mtok`, `context_tokens`, `effort`, `vision`, `pdf`, `temperature`, \
          `seed`, `requests_per_minute`, `tokens_per_minute`, `fallback`",
     );
     check_refused(

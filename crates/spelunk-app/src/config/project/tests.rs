@@ -97,9 +97,7 @@ fn every_field_of_a_named_model_is_held_to_what_the_table_says() {
     }
     let free = fields.iter().filter(|field| field.reach == Reach::Everywhere);
     let free: Vec<&str> = free.map(Setting::word).collect();
-    expect![[
-        r#"provider name context_tokens effort vision temperature seed requests_per_minute tokens_per_minute fallback"#
-    ]]
+    expect!["provider name context_tokens effort vision pdf temperature seed requests_per_minute tokens_per_minute fallback"]
     .assert_eq(&free.join(" "));
 }
 

@@ -44,6 +44,6 @@ fn a_named_document_without_text_is_an_error_with_a_hint() {
     expect![[r"
         source-unreadable: could not extract text from `scan.pdf`
           caused by: it contains no text
-        hint: run text recognition (OCR) over it first"]]
+        hint: run text recognition (OCR) over it first, or ask a model that reads PDF about it: `spelunk model show NAME` lists `pdf`"]]
     .assert_eq(&explain(&scan(&[&root.path().join("scan.pdf")]).unwrap_err()));
 }

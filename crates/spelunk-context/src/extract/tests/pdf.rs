@@ -31,8 +31,12 @@ fn pdf_of(streams: &[String]) -> Vec<u8> {
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
     ];
     for (idx, stream) in streams.iter().enumerate() {
+        let next = &kids[(idx + 1) % kids.len()];
+        let link =
+            format!("<< /Subtype /Link /Rect [0 0 9 9] /Dest [{next} /Fit] /Contents (to the next) >>");
         objects.push(format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R /Resources << /Font << /F1 3 0 R >> >> >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R /Annots [{link}] \
+             /Resources << /Font << /F1 3 0 R >> >> >>",
             5 + idx * 2
         ));
         objects.push(stream.clone());
@@ -176,6 +180,6 @@ fn no_cut_and_no_flipped_byte_gets_out_as_a_panic() {
 
 #[test]
 fn a_panic_in_the_reader_is_damage() {
-    let outcome = quiet::catch(|| panic!("a bug in a library"));
+    let outcome: Result<String, _> = quiet::catch(|| panic!("a bug in a library"));
     assert_eq!(outcome, Err(ExtractError::Damaged { what: "its reader stopped".to_owned() }));
 }

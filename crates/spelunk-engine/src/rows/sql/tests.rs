@@ -6,7 +6,8 @@ use crate::testing::view;
 const ORDERS: &str = "order,region,units\n1,east,2\n2,west,1\n3,east,4\n";
 
 fn said(sql: &str) -> String {
-    let mut tables = Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX).unwrap();
+    let mut tables =
+        Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
     run(&mut tables, sql, true).map_or_else(|fault| fault, |computed| computed.in_words())
 }
 
@@ -52,7 +53,8 @@ fn a_query_that_finds_nothing_is_sent_back() {
     assert_eq!(said("SELECT units FROM orders WHERE units > 9"), nothing);
     let zero = "SELECT count(*) FROM orders WHERE units > 9";
     assert_eq!(said(zero), nothing);
-    let mut tables = Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX).unwrap();
+    let mut tables =
+        Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
     assert!(run(&mut tables, zero, false).is_ok_and(|computed| computed.in_words().starts_with("0\n")));
     assert_eq!(
         said("SELECT max(units) FROM orders WHERE units > 9"),
@@ -68,7 +70,7 @@ fn a_query_that_finds_nothing_is_sent_back() {
 fn a_list_that_nobody_asked_for_is_sent_back_once() {
     let rows = "7,1\n".repeat(60);
     let long = view(&[("strikes.csv", &format!("id,night\n{rows}"))]);
-    let mut tables = Tables::of(&long, BYTES_MAX).unwrap();
+    let mut tables = Tables::of(&long, BYTES_MAX, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
     let sql = "SELECT night FROM strikes";
     let fault = run(&mut tables, sql, true).err().unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Images in a session: the list that code starts with, and those that a call names.
 
-use spelunk_context::{ImageEntry, View};
+use spelunk_context::{ImageEntry, ImageKind};
 use spelunk_model::{Part, Prompt};
 use spelunk_sandbox::Value;
 
@@ -11,19 +11,25 @@ use crate::frame::ShownImages;
 const NAMES_MAX: usize = 40;
 
 /// The variable `images`, and its description for the model.
-pub(in crate::session) fn listed(view: &View) -> ((String, Value), String) {
-    let entry = |image: &ImageEntry| {
+pub(in crate::session) fn listed(images: &[&ImageEntry]) -> ((String, Value), String) {
+    let entry = |image: &&ImageEntry| {
         dict([
             ("name", Value::from(image.name.as_str())),
             ("kind", Value::from(image.kind.word())),
             ("bytes", int(image.bytes)),
         ])
     };
-    let images = view.images();
+    let has_pdf = images.iter().any(|image| image.kind == ImageKind::Pdf);
     let mut text = format!(
-        "\n`images` is a `list` of {} images, each a `dict` of name, kind and bytes. You cannot see them; \
-         `llm_query(prompt, images=[name, ...])` shows some of them to a sub-model that can.\nNames:",
-        images.len()
+        "\n`images` is a `list` of {} {}, each a `dict` of name, kind and bytes. You cannot see them; \
+         `llm_query(prompt, images=[name, ...])` shows some of them to a sub-model that can.{}\nNames:",
+        images.len(),
+        if has_pdf { "images and PDF files" } else { "images" },
+        if has_pdf {
+            " A PDF is shown by pages: `\"report.pdf#page=3\"`, `\"report.pdf#page=3-5\"`."
+        } else {
+            ""
+        },
     );
     for image in images.iter().take(NAMES_MAX) {
         text += &format!("\n  {} ({}, {} bytes)", shown_name(&image.name), image.kind.word(), image.bytes);

@@ -13,10 +13,13 @@ fn an_error_of_the_engine_keeps_its_code_its_words_and_its_hint() {
         .assert_eq(&Problem::from(usage).json().to_string());
 }
 
+fn status_line(code: ErrorCode) -> String {
+    format!("{} {code}\n", status(code).as_u16())
+}
+
 #[test]
 fn every_code_has_the_status_of_whoever_has_to_act() {
-    let lines = ErrorCode::ALL.iter().map(|code| format!("{} {code}\n", status(*code).as_u16()));
-    let mut lines: Vec<String> = lines.collect();
+    let mut lines: Vec<String> = ErrorCode::ALL.iter().copied().map(status_line).collect();
     lines.sort();
     expect![[r#"
         404 context-not-found
@@ -36,6 +39,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 depth-exceeded
         422 desk-full
         422 embedding-model-missing
+        422 fleet-unusable
         422 index-other-model
         422 journal-newer
         422 model-not-found
@@ -81,6 +85,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         502 model-timed-out
         502 model-unreachable
         502 report-invalid
+        503 fleet-unavailable
         503 model-not-configured
     "#]]
     .assert_eq(&lines.concat());

@@ -65,8 +65,12 @@ pub(super) async fn events(
     let after = after(&headers, &mut params)?;
     params.finish()?;
     let looking = Arc::clone(&server);
-    let FoundRun { run, .. } = blocking(move || find(&looking, &id)).await?;
-    let lines = Lines::open(server.runs.workspace(), &run);
+    let (run, lines) = blocking(move || {
+        let FoundRun { run, .. } = find(&looking, &id)?;
+        let lines = Lines::open(looking.runs.workspace(), &run).of_shared(looking.app.workspace()?, &run);
+        Ok((run, lines))
+    })
+    .await?;
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accepts.contains("application/x-ndjson") {
         return Ok(recorded(lines, after));

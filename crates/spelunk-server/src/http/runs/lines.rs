@@ -4,7 +4,7 @@
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use spelunk_fs::PrivateDir;
-use spelunk_journal::JournalError;
+use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
 
 const PIECE_BYTES: usize = 64 << 10;
@@ -12,8 +12,9 @@ const PIECE_BYTES: usize = 64 << 10;
 const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// A read position in a journal.
-#[derive(Debug)]
 pub(super) struct Lines {
+    /// Keeps the copy of a shared journal up to date.
+    shared: Option<(Workspace, RunId)>,
     dir: PrivateDir,
     name: String,
     /// The offset after the last complete line that was read.
@@ -40,11 +41,25 @@ impl Line {
 impl Lines {
     /// The run may have no journal yet.
     pub(super) fn open(workspace: &PrivateDir, run: &RunId) -> Self {
-        Self { dir: workspace.clone(), name: format!("runs/{run}/journal.jsonl"), offset: 0, seq: 0 }
+        Self {
+            shared: None,
+            dir: workspace.clone(),
+            name: format!("runs/{run}/journal.jsonl"),
+            offset: 0,
+            seq: 0,
+        }
+    }
+
+    /// The same for a workspace that may be shared with other machines.
+    pub(super) fn of_shared(self, workspace: Workspace, run: &RunId) -> Self {
+        Self { shared: workspace.shared().is_some().then(|| (workspace, run.clone())), ..self }
     }
 
     /// The next lines after `after`, in batches; empty means that there are no more for now. Blocking.
     pub(super) fn next(&mut self, after: u64) -> Result<Vec<Line>, JournalError> {
+        if let Some((workspace, run)) = &self.shared {
+            workspace.refresh(run);
+        }
         loop {
             let before = self.offset;
             let lines = match self.read(after) {

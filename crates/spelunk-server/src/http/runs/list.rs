@@ -180,6 +180,7 @@ pub(crate) struct Rows {
 impl Rows {
     fn row(&self, workspace: &Workspace, run: &RunId) -> Result<Value, Failure> {
         let journal = format!("runs/{run}/journal.jsonl");
+        workspace.refresh(run);
         let bytes = workspace.dir().and_then(|dir| dir.entry(&journal).ok()?).map_or(0, |file| file.len);
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, row)) = kept().get(run).filter(|(bytes_then, _)| *bytes_then == bytes) {
@@ -265,9 +266,12 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
         return Err(not_found().into());
     }
     // Read before the journals: a run that starts or ends in the meantime has a journal by then.
+    let exact: Option<RunId> = name.parse().ok();
+    if let Some(run) = &exact {
+        server.runs.adopt(run);
+    }
     let promised = server.runs.names();
     let workspace = server.app.existing_workspace()?;
-    let exact: Option<RunId> = name.parse().ok();
     let mut runs = match (&workspace, &exact) {
         (None, _) => Vec::new(),
         // However many runs there are, one is found without looking at the others.

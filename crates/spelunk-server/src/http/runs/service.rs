@@ -2,6 +2,8 @@
 //! run to its end, whether or not anybody watches. The journal is the source of truth about a run, and the tickets
 //! about remaining work; the state here can be lost at any time.
 
+mod in_fleet;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +15,7 @@ use spelunk_app::runs::read_view;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_fs::PrivateDir;
-use spelunk_journal::{Record, Workspace};
+use spelunk_journal::{Record, SharedRuns as _, Workspace};
 use spelunk_types::{EventKind, RunId};
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
@@ -22,6 +24,7 @@ use super::super::Shared;
 use super::super::health::Counts;
 use super::super::problem::Problem;
 use super::consent::Consents;
+use super::fleet::FleetRuns;
 use super::queue::FairQueue;
 use super::supervisor;
 use super::tickets::{Key, Progress, Ticket, Tickets};
@@ -49,6 +52,8 @@ pub struct RunService {
     pub(super) stop: watch::Sender<bool>,
     live_runs: Arc<LiveRuns>,
     queue_max: usize,
+    /// The fleet whose queue is used instead of our own.
+    pub(crate) fleet: Option<FleetRuns>,
 }
 
 #[derive(Default)]
@@ -78,6 +83,13 @@ pub(super) struct Job {
     pub(super) live: Arc<Live>,
 }
 
+impl Job {
+    /// A job that another queue had.
+    pub(super) fn new(ticket: &Ticket, kind: JobKind, live: Arc<Live>) -> Self {
+        Self { ticket: ticket.lean(), kind, bytes: 0, live }
+    }
+}
+
 /// The kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobKind {
@@ -100,6 +112,8 @@ pub(crate) struct Live {
     pub(super) said: broadcast::Sender<SaidPiece>,
     /// Whether to stop it once it is in progress.
     pub(super) is_cancelled: AtomicBool,
+    /// Whether this process works on it; in a fleet, another one may.
+    pub(super) is_here: AtomicBool,
     /// Its status line.
     pub(super) status: watch::Sender<String>,
 }
@@ -140,7 +154,16 @@ impl Live {
         let status = watch::Sender::new("queued".to_owned());
         let (run, question) = (lean.run.clone(), lean.question().to_owned());
         let (said, is_cancelled) = (broadcast::Sender::new(PIECES_MAX), AtomicBool::new(false));
-        Arc::new(Self { run, question, phase, pieces, said, is_cancelled, status })
+        Arc::new(Self {
+            run,
+            question,
+            phase,
+            pieces,
+            said,
+            is_cancelled,
+            is_here: AtomicBool::new(false),
+            status,
+        })
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -156,7 +179,12 @@ pub(super) enum Promised {
 }
 
 impl RunService {
-    pub(crate) fn new(tickets: Tickets, live_runs: Arc<LiveRuns>, queue_max: u64) -> Self {
+    pub(crate) fn new(
+        tickets: Tickets,
+        live_runs: Arc<LiveRuns>,
+        queue_max: u64,
+        fleet: Option<FleetRuns>,
+    ) -> Self {
         Self {
             table: Mutex::default(),
             keepers: Mutex::default(),
@@ -166,6 +194,7 @@ impl RunService {
             stop: watch::Sender::new(false),
             live_runs,
             queue_max: usize::try_from(queue_max).unwrap_or(usize::MAX),
+            fleet,
         }
     }
 
@@ -252,11 +281,19 @@ impl RunService {
         for run in forgotten {
             self.tickets.remove(&run);
         }
-        if let Err(error) = self.tickets.write(ticket) {
+        let stored: Result<(), Problem> = match &self.fleet {
+            None => self.tickets.write(ticket).map_err(Problem::from),
+            Some(fleet) => self.promise_to_fleet(fleet, ticket),
+        };
+        if let Err(error) = stored {
             let mut table = self.table();
             table.live.remove(&ticket.run);
             table.keys.retain(|_, remembered| remembered.run != ticket.run);
-            return Err(error.into());
+            return Err(error);
+        }
+        if let Some(fleet) = &self.fleet {
+            fleet.follow(&live, ticket);
+            return Ok(Promised::New(live));
         }
         let job = Job { ticket: lean, kind, live: Arc::clone(&live), bytes };
         self.table().queue.push(&ticket.client, job);
@@ -290,9 +327,7 @@ impl RunService {
             };
             let Some(job) = job else { return };
             job.live.phase.send_replace(Phase::Running { seq: 0 });
-            let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
-            while keepers.try_join_next().is_some() {}
-            keepers.spawn(supervisor::keep(Arc::clone(server), job, slot));
+            self.keep(supervisor::keep(Arc::clone(server), job, slot));
         }
     }
 
@@ -328,6 +363,14 @@ impl RunService {
             self.withdraw(job)?;
             return Ok(true);
         }
+        let is_elsewhere = live.as_ref().is_none_or(|live| !live.is_here.load(Ordering::SeqCst));
+        if let Some(fleet) = self.fleet.as_ref().filter(|_| is_elsewhere) {
+            let is_at_work = live.is_some() || fleet.shared.is_leased(run).unwrap_or(false);
+            if is_at_work {
+                fleet.fleet().cancel(run)?;
+            }
+            return Ok(is_at_work);
+        }
         // A run that is about to start checks this once it has started.
         if let Some(live) = &live {
             live.is_cancelled.store(true, Ordering::SeqCst);
@@ -359,6 +402,10 @@ impl RunService {
     /// Restores the work accepted before the server stopped or crashed. Blocking.
     pub fn recover(&self, server: &Shared) -> Result<u64, Failure> {
         let Some(workspace) = server.app.existing_workspace()? else { return Ok(0) };
+        if self.fleet.is_some() {
+            // The queue of the fleet has them.
+            return Ok(0);
+        }
         let now_ms = SystemClock.now_ms();
         let with_journal: HashSet<RunId> = workspace.runs()?.into_iter().collect();
         let mut n_recovered = 0;
@@ -428,7 +475,7 @@ impl RunService {
 }
 
 /// What remains of a ticket.
-enum Remaining {
+pub(super) enum Remaining {
     Job(JobKind),
     /// It was to continue, but was deleted in the meantime.
     Gone,
@@ -438,7 +485,7 @@ enum Remaining {
     Settled,
 }
 
-fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Remaining {
+pub(super) fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Remaining {
     match &ticket.progress {
         Progress::Ended | Progress::Refused { .. } | Progress::Withdrawn => Remaining::Settled,
         Progress::Waiting if !has_journal => Remaining::Job(JobKind::Begin),
@@ -476,9 +523,13 @@ fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Pro
     if before.digest == key.digest {
         return Ok(Some(before.run.clone()));
     }
-    let detail = format!("run `{}` was started with this key and a different request", before.run.short());
-    Err(Problem::new(StatusCode::CONFLICT, "key-reused", "The key was used for another request.", detail)
-        .hint("use a new key for a new request"))
+    Err(key_reused(&before.run))
+}
+
+fn key_reused(run: &RunId) -> Problem {
+    let detail = format!("run `{}` was started with this key and a different request", run.short());
+    Problem::new(StatusCode::CONFLICT, "key-reused", "The key was used for another request.", detail)
+        .hint("use a new key for a new request")
 }
 
 pub(super) fn at_work(run: &RunId) -> Problem {

@@ -17,7 +17,8 @@ use spelunk_app::provider::{self, ChosenModels};
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::{files_incomplete, read_view};
 use spelunk_context::SourceInput;
-use spelunk_engine::{ModelCapacity, Projector, ResumeRequest, RunHandle, RunView};
+use spelunk_engine::{ModelCapacity, Projector, ResumeRequest, RunHandle, RunView, snapshot_input};
+use spelunk_fleet::FleetError;
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{
     Durability, ErrorCode, Event, EventKind, Explain, FrameId, Limits, RunId, RunOutcome, Strategy,
@@ -29,7 +30,7 @@ use super::super::{Server, Shared};
 use super::follow_up::FollowUp;
 use super::request::read_query;
 use super::service::{Job, JobKind, Live, Phase, SaidPiece, StreamedPiece};
-use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
+use super::tickets::{CRASHES_MAX, Progress, Refusal, SnapshotSource, Ticket};
 use crate::mcp::{read_limits, stopped};
 
 /// No model is configured.
@@ -60,10 +61,10 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
     let is_question = kind == JobKind::More;
     let begun = match may_try(&server, &live.run).await {
         Ok(()) => tokio::select! {
-            begun = begin(&server, &ticket, kind) => begun.map_err(Problem::from),
+            begun = begin(&server, &ticket, kind) => begun.map_err(Unbegun::from),
             () = stopped(&mut stop) => return server.runs.tickets.forget_tries(&live.run),
         },
-        Err(problem) => Err(problem),
+        Err(unbegun) => Err(unbegun),
     };
     let settled = match begun {
         Ok(handle) => match follow(&server, &live, handle, (&mut ticket, &mut slot), &mut stop).await {
@@ -76,7 +77,12 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
             // The server is stopping; the ticket stays as it is.
             None => return server.runs.tickets.forget_tries(&live.run),
         },
-        Err(problem) => {
+        Err(Unbegun { problem, is_outage: true }) => {
+            let run = live.run.short();
+            server.app.say(&format!("warning: run {run} is returned to the queue: {}", problem.detail));
+            return server.runs.leave(&live, None);
+        }
+        Err(Unbegun { problem, is_outage: false }) => {
             server.app.say(&format!("warning: run {} could not start: {}", live.run.short(), problem.detail));
             let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
             ticket.progress = Progress::Refused { refusal: Box::new(refusal) };
@@ -90,16 +96,32 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
     drop(slot);
 }
 
+/// Why a run did not begin.
+struct Unbegun {
+    problem: Problem,
+    /// The fleet did not answer: another attempt may succeed.
+    is_outage: bool,
+}
+
+impl From<Failure> for Unbegun {
+    fn from(failure: Failure) -> Self {
+        Self { is_outage: FleetError::is_outage(failure.0.as_ref()), problem: failure.into() }
+    }
+}
+
 /// Records an attempt at this run. A run that has repeatedly crashed the server is not attempted again: it would crash
 /// the next server too, and every other run with it.
-async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
+async fn may_try(server: &Shared, run: &RunId) -> Result<(), Unbegun> {
     let (shared, name) = (Arc::clone(server), run.clone());
     let noted = blocking(move || {
         let n_events = match shared.app.existing_workspace()? {
             Some(workspace) if workspace.has(&name) => n_events(&workspace.read_journal(&name)?),
             Some(_) | None => 0,
         };
-        Ok(shared.runs.tickets.note_try(&name, n_events)?)
+        Ok(match &shared.runs.fleet {
+            Some(fleet) => fleet.fleet().note_try(&name, n_events)?,
+            None => shared.runs.tickets.note_try(&name, n_events)?,
+        })
     });
     match noted.await? {
         n_crashes if n_crashes < CRASHES_MAX => Ok(()),
@@ -108,7 +130,8 @@ async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
                 format!("the server crashed {n_crashes} times on run `{}` without progress", run.short());
             let title = "The run is not retried.";
             let hint = "check the server's log and the files of the run; resume it to try again";
-            Err(Problem::new(StatusCode::CONFLICT, "run-fatal", title, detail).hint(hint))
+            let problem = Problem::new(StatusCode::CONFLICT, "run-fatal", title, detail).hint(hint);
+            Err(Unbegun { problem, is_outage: false })
         }
     }
 }
@@ -166,13 +189,21 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
     .await
 }
 
-fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, JournalError> {
+fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Failure> {
+    let mut inputs = Vec::new();
+    for SnapshotSource { manifest, file, name } in &ticket.snapshots {
+        let workspace = server.app.workspace()?;
+        inputs.push(snapshot_input(&workspace, manifest, file.as_deref(), name.as_deref())?);
+    }
     let numbered = ticket.uploads.iter().enumerate();
-    let of = |(idx, name): (usize, &String)| {
+    let of = |(idx, name): (usize, &String)| -> Result<SourceInput, JournalError> {
         let bytes = server.runs.tickets.upload(&ticket.run, idx)?;
         Ok(SourceInput::Text { name: name.clone(), bytes })
     };
-    numbered.map(of).collect()
+    for upload in numbered {
+        inputs.push(of(upload)?);
+    }
+    Ok(inputs)
 }
 
 /// Continues a run: with the question of its ticket and the limits that came with it, or as it was.

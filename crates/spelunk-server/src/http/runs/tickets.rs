@@ -16,7 +16,7 @@ use spelunk_types::RunId;
 use super::super::auth::Client;
 use super::super::problem::Problem;
 
-pub(super) use wire::{Key, Progress, Refusal, Ticket};
+pub(super) use wire::{Key, Progress, Refusal, SnapshotSource, Ticket};
 
 const FORMAT: u64 = 1;
 /// How much of a question is kept in memory.
@@ -37,7 +37,16 @@ impl Ticket {
     /// A ticket without an idempotency key and without uploads.
     pub(super) fn new(run: &RunId, client: Client, progress: Progress, request: Value) -> Self {
         let (run, at_ms) = (run.clone(), SystemClock.now_ms());
-        Self { run, client: client.name, at_ms, progress, key: None, request, uploads: Vec::new() }
+        Self {
+            run,
+            client: client.name,
+            at_ms,
+            progress,
+            key: None,
+            request,
+            uploads: Vec::new(),
+            snapshots: Vec::new(),
+        }
     }
 
     /// The question, or the last message of a conversation.
@@ -53,14 +62,14 @@ impl Ticket {
         Self { request: json!({ "question": question }), ..self.clone() }
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let mut ticket = json!(self);
         ticket["format"] = json!(FORMAT);
         ticket
     }
 
     /// `None` for anything that is not one of our tickets.
-    fn of(value: Value) -> Option<Self> {
+    pub(super) fn of(value: Value) -> Option<Self> {
         let is_ours = value["format"].as_u64() == Some(FORMAT);
         is_ours.then(|| serde_json::from_value(value).ok()).flatten()
     }
@@ -210,6 +219,7 @@ mod tests {
             key: Some(Key { key: "k".into(), digest: "d".into() }),
             request: json!({ "question": "why?" }),
             uploads: vec!["a.txt".into()],
+            snapshots: Vec::new(),
         }
     }
 

@@ -6,11 +6,10 @@ use clap::Args;
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::render::viewer::{Exported, exported};
-use spelunk_app::reports::{Format, excerpts, render_report};
+use spelunk_app::reports::{Format, render_page, render_report};
 use spelunk_app::runs::find_run;
 use spelunk_app::units::{bytes, count};
-use spelunk_engine::{Projection, RunReport};
+use spelunk_engine::Projection;
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
@@ -63,12 +62,7 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
 fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Failure> {
     let path = writable(app, typed)?;
     let (workspace, run) = find_run(app, run)?;
-    let report = RunReport::read(&workspace, &run)?;
-    let excerpts = excerpts(app, &report);
-    let (workspace, run, report) = (&workspace, &run, &report);
-    let material =
-        Exported { workspace, run, report, excerpts: &excerpts, detector: &app.settings.detector() };
-    let (text, n_left_out) = exported(&material)?;
+    let (text, n_left_out) = render_page(app, &workspace, &run)?;
     put(&path, typed, &text)?;
     if app.json {
         let said = json!({ "run": run, "path": typed, "bytes": text.len(), "texts_left_out": n_left_out });

@@ -69,6 +69,12 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
             SourceInput::Path(path) | SourceInput::Typed { path, .. } => {
                 sources.push(path.display().to_string());
             }
+            SourceInput::Database(_) => {
+                return Err(wrong(
+                    "a database server cannot be a document of a folder".to_owned(),
+                    "ask about it with `spelunk ask`",
+                ));
+            }
             SourceInput::Text { .. } | SourceInput::Kept { .. } => {
                 return Err(wrong(
                     "standard input cannot be used as a document of a folder".to_owned(),

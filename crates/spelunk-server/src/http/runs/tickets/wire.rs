@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use spelunk_types::RunId;
+use spelunk_types::{BlobId, RunId};
 
 /// One commitment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,20 @@ pub(crate) struct Ticket {
     pub(crate) request: Value,
     /// The names of the uploaded files.
     pub(crate) uploads: Vec<String>,
+    /// Sources that were uploaded to a fleet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) snapshots: Vec<SnapshotSource>,
+}
+
+/// A source that was uploaded to a fleet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotSource {
+    /// The list of its files.
+    pub manifest: BlobId,
+    /// The file that is meant, if it is one.
+    pub file: Option<String>,
+    /// As the user wrote it: the name shown in citations.
+    pub name: Option<String>,
 }
 
 /// The state of a ticket.

@@ -1,0 +1,36 @@
+//! The connection of this process to its fleet, if it belongs to one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use spelunk_fleet::{Fleet, FleetError, FleetOptions, FleetWorkspace};
+use spelunk_fs::PrivateDir;
+
+/// The connection, once there is one.
+#[derive(Default)]
+pub(crate) struct FleetPlace {
+    connected: Mutex<Option<Arc<FleetWorkspace>>>,
+}
+
+impl FleetPlace {
+    /// The connection, if there is one.
+    pub(crate) fn connected(&self) -> Option<Arc<FleetWorkspace>> {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Connects at the first call, and keeps trying for `patience` if no server answers. Blocking.
+    pub(crate) fn connect(
+        &self,
+        options: impl FnOnce() -> FleetOptions,
+        dir: impl FnOnce() -> PrivateDir,
+        patience: Duration,
+    ) -> Result<Arc<FleetWorkspace>, FleetError> {
+        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fleet) = connected.as_ref() {
+            return Ok(Arc::clone(fleet));
+        }
+        let fleet = FleetWorkspace::new(Fleet::connect(options(), patience)?, dir());
+        *connected = Some(Arc::clone(&fleet));
+        Ok(fleet)
+    }
+}

@@ -1,0 +1,140 @@
+//! A connection to a server: TCP or a socket, at most so many bytes of it, TLS if wanted, and the request that cancels
+//! a statement.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use spelunk_context::ServerError;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
+use tokio_postgres::{CancelToken, Client, Error};
+
+use super::address::{Address, Place, Target};
+use super::tls::Tls;
+use super::{REACH_HINT, shortened, told, unusable};
+
+/// What one connection may send, with everything around the rows. A result has at most 10 MB.
+const BYTES_MAX: u64 = 100_000_000;
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What drives a connection until it ends.
+type Driving = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// How to cancel a statement of a connection.
+pub(super) struct Cancelling {
+    place: Place,
+    tls: Tls,
+}
+
+impl Cancelling {
+    /// Asks the server to end the statement. There is nothing to do if that fails: its time limit will.
+    pub(super) async fn cancel(&self, token: &CancelToken) {
+        let asking = async {
+            if let Ok(stream) = open(&self.place).await {
+                drop(token.cancel_query_raw(stream, self.tls.clone()).await);
+            }
+        };
+        drop(tokio::time::timeout(CANCEL_TIMEOUT, asking).await);
+    }
+}
+
+/// Connects and signs in.
+pub(super) async fn connect(address: &Address) -> Result<(Client, Driving, Cancelling), ServerError> {
+    let Target { config, place, trust } = address.target.as_ref().map_err(Clone::clone)?;
+    let host = match place {
+        Place::Tcp(host, _) => host.as_str(),
+        Place::Socket(_) => "localhost",
+    };
+    let tls = Tls::new(host, trust)?;
+    let stream = open(place).await.map_err(|error| unusable(shortened(&error.to_string()), REACH_HINT))?;
+    let (client, connection) = config.connect_raw(stream, tls.clone()).await.map_err(|error| told(&error))?;
+    Ok((client, Box::pin(connection), Cancelling { place: place.clone(), tls }))
+}
+
+/// What to try about an error that is not one of the server's own.
+pub(super) fn hint(why: &str) -> &'static str {
+    let why = why.to_lowercase();
+    if why.contains("certificate") || why.contains("tls") {
+        "check `sslmode` in the URL: `verify-full` needs a certificate that this machine or `sslrootcert=FILE` trusts"
+    } else if why.contains("password") {
+        "give the password by `PGPASSWORD` or `~/.pgpass`; one in a URL is not kept for `resume`"
+    } else {
+        "check that a PostgreSQL server listens there"
+    }
+}
+
+async fn open(place: &Place) -> io::Result<Metered> {
+    let stream = match place {
+        Place::Tcp(host, port) => Stream::Tcp(TcpStream::connect((host.as_str(), *port)).await?),
+        #[cfg(unix)]
+        Place::Socket(path) => Stream::Unix(UnixStream::connect(path).await?),
+        #[cfg(not(unix))]
+        Place::Socket(_) => return Err(io::ErrorKind::Unsupported.into()),
+    };
+    Ok(Metered { stream, bytes_left: BYTES_MAX })
+}
+
+/// A stream that ends with an error once it has sent too much: the client would keep a whole message of any size.
+pub(super) struct Metered {
+    stream: Stream,
+    bytes_left: u64,
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// Calls the same function of whichever stream it is.
+macro_rules! on_stream {
+    ($metered:expr, $stream:ident => $call:expr) => {
+        match &mut $metered.stream {
+            Stream::Tcp($stream) => $call,
+            #[cfg(unix)]
+            Stream::Unix($stream) => $call,
+        }
+    };
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let polled = on_stream!(self, stream => Pin::new(stream).poll_read(context, into));
+        let n_read = (into.filled().len() - before) as u64;
+        match self.bytes_left.checked_sub(n_read) {
+            Some(left) => {
+                self.bytes_left = left;
+                polled
+            }
+            None => Poll::Ready(Err(io::Error::other("the server sends too much"))),
+        }
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        on_stream!(self, stream => Pin::new(stream).poll_write(context, bytes))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        on_stream!(self, stream => Pin::new(stream).poll_flush(context))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        on_stream!(self, stream => Pin::new(stream).poll_shutdown(context))
+    }
+}

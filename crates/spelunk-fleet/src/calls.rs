@@ -1,0 +1,196 @@
+//! Model calls on several nodes. A node makes up to `calls_max` calls at once, for its own runs and for those of others.
+//! Where more are wanted, a call goes to whichever node has room and the same model; only the prompt and the reply
+//! travel. The run, its journal and its limits stay where they are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::Subject;
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt as _, stream};
+use spelunk_model::{
+    CallPlace, CallPlaces, Model, ModelDelta, ModelError, ModelStream, read_call, read_piece, write_call,
+    write_piece,
+};
+use spelunk_types::ModelRef;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::task::JoinSet;
+
+use crate::line::{Frame, Line};
+use crate::{AGAIN, Fleet, lock};
+
+/// Calls of another format are not heard.
+const FORMAT: u64 = 1;
+/// The nodes that hear of a call; one of them gets it.
+const GROUP: &str = "nodes";
+/// How long to wait for a node that may have room.
+const ANSWER: Duration = Duration::from_secs(1);
+/// How long to wait before asking again, if no node has room.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+/// How long a node keeps a place for a call whose start is being recorded.
+const HOLD: Duration = Duration::from_secs(10);
+/// How long a node that stops finishes calls of others.
+const GRACE: Duration = Duration::from_secs(10);
+
+impl Fleet {
+    /// How many calls this node is making.
+    pub fn calls(&self) -> u64 {
+        self.calls_max().saturating_sub(self.inner.slots.available_permits() as u64)
+    }
+
+    /// How many it may make at once.
+    pub fn calls_max(&self) -> u64 {
+        self.inner.options.calls_max
+    }
+
+    /// Whether calls of this model can be made elsewhere. A program, or a model inside a process, is only here.
+    pub fn travels(model: &dyn Model) -> bool {
+        !model.computes_here() && model.reference().base_url.starts_with("http")
+    }
+
+    /// Makes calls of this model for other nodes, until `stop`.
+    pub async fn make_calls(&self, model: Arc<dyn Model>, stop: impl Future<Output = ()>) {
+        let mut calls = JoinSet::new();
+        tokio::select! {
+            () = self.take_calls(&model, &mut calls) => {}
+            () = stop => {}
+        }
+        let finished = async { while calls.join_next().await.is_some() {} };
+        drop(tokio::time::timeout(GRACE, finished).await);
+    }
+
+    async fn take_calls(&self, model: &Arc<dyn Model>, calls: &mut JoinSet<()>) {
+        let (client, slots) = (&self.connected().client, &self.inner.slots);
+        loop {
+            // A node without room does not listen, so that calls go to those with room.
+            drop(slots.acquire().await);
+            let subject = self.calls_subject(model.reference());
+            let Ok(mut wanted) = client.queue_subscribe(subject, GROUP.to_owned()).await else {
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            };
+            let mut is_open = true;
+            while let Some(want) = wanted.next().await {
+                while calls.try_join_next().is_some() {}
+                let Some(from) = want.reply else { continue };
+                match Arc::clone(slots).try_acquire_owned().ok().filter(|_| is_open) {
+                    Some(slot) => {
+                        calls.spawn(make_call(self.clone(), Arc::clone(model), from, slot));
+                    }
+                    None => Line::refuse(self, from).await,
+                }
+                if is_open && slots.available_permits() == 0 {
+                    is_open = wanted.drain().await.is_err();
+                }
+            }
+        }
+    }
+
+    fn calls_subject(&self, model: &ModelRef) -> String {
+        let ModelRef { provider, name, base_url } = model;
+        let key = blake3::hash(format!("{provider}\n{name}\n{base_url}").as_bytes()).to_hex();
+        format!("{}.calls.{FORMAT}.{key}", self.inner.options.prefix)
+    }
+
+    /// A line to a node that keeps a place for a call of this model.
+    async fn find_place(&self, subject: String) -> Line {
+        // One call at a time asks; the others wait behind it.
+        let front = Arc::clone(lock(&self.inner.asking).entry(subject.clone()).or_default());
+        let _front = front.lock().await;
+        let (tell, told) = oneshot::channel();
+        // A task of its own: if a place is free here first, the one elsewhere must still be given back.
+        self.spawn(ask_for_place(self.clone(), subject, tell));
+        match told.await {
+            Ok(line) => line,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+impl CallPlaces for Fleet {
+    fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace> {
+        Box::pin(async move {
+            if !Self::travels(model) {
+                return here(None);
+            }
+            let slots = &self.inner.slots;
+            if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+                return here(Some(slot));
+            }
+            tokio::select! {
+                slot = Arc::clone(slots).acquire_owned() => here(slot.ok()),
+                line = self.find_place(self.calls_subject(model.reference())) => there(line),
+            }
+        })
+    }
+}
+
+/// Asks repeatedly until a node has room or the caller is gone.
+async fn ask_for_place(fleet: Fleet, subject: String, tell: oneshot::Sender<Line>) {
+    let Ok(mut line) = Line::open(&fleet, None).await else { return };
+    while !tell.is_closed() {
+        line.knock(subject.clone()).await;
+        if let Ok(Frame::Here) = tokio::time::timeout(ANSWER, line.frame()).await {
+            // If the caller is gone, the line closes and the node gets its place back.
+            drop(tell.send(line));
+            return;
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+/// A call that is made in this process.
+fn here(slot: Option<OwnedSemaphorePermit>) -> CallPlace {
+    Box::new(move |model, prompt, call| {
+        let deltas = model.stream(prompt, call);
+        Box::pin(deltas.inspect(move |_| {
+            // Held as long as the stream.
+            let _slot = &slot;
+        }))
+    })
+}
+
+/// A call that the node at the other end makes.
+fn there(line: Line) -> CallPlace {
+    Box::new(move |_, prompt, call| -> ModelStream {
+        let unsent = Some(write_call(prompt, call));
+        Box::pin(stream::unfold(Some((line, unsent)), |left| async move {
+            let (mut line, unsent) = left?;
+            if let Some(unsent) = unsent {
+                line.send(&unsent).await;
+            }
+            // The request was sent and may be charged, as one whose connection broke.
+            let piece = line.receive().await.and_then(|bytes| read_piece(&bytes));
+            let piece = piece.unwrap_or(Err(ModelError::StreamCut));
+            let left = (!is_last(&piece)).then_some((line, None));
+            Some((piece, left))
+        }))
+    })
+}
+
+fn is_last(piece: &Result<ModelDelta, ModelError>) -> bool {
+    matches!(piece, Err(_) | Ok(ModelDelta::Done { .. }))
+}
+
+/// Makes one call for the node at the other end.
+async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: OwnedSemaphorePermit) {
+    let Ok(mut line) = Line::open(&fleet, Some(from)).await else { return };
+    line.say_here().await;
+    let Ok(Some(said)) = tokio::time::timeout(HOLD, line.receive()).await else { return };
+    let Some((prompt, call)) = read_call(&said) else { return };
+    let mut deltas = model.stream(&prompt, &call);
+    loop {
+        tokio::select! {
+            piece = deltas.next() => {
+                let Some(piece) = piece else { break };
+                line.send(&write_piece(&piece)).await;
+                if is_last(&piece) {
+                    break;
+                }
+            }
+            // Whatever comes now: nobody wants the reply any longer.
+            _ = line.receive() => break,
+        }
+    }
+    drop(slot);
+}

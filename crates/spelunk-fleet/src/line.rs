@@ -1,0 +1,185 @@
+//! A line between two nodes, for one call: messages of any size in order, and the knowledge that the other end is still
+//! there. Nothing of it is stored. If a message is lost, the line breaks; it is never silently incomplete.
+
+use std::time::{Duration, Instant};
+
+use async_nats::{StatusCode, Subject, Subscriber};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use crate::{Fleet, FleetError};
+
+/// How often an end says that it is there.
+const BEAT: Duration = Duration::from_secs(1);
+/// How long the other end may be silent.
+const SILENCE: Duration = Duration::from_secs(10);
+/// The largest message: a prompt with as many images as providers accept.
+const MESSAGE_BYTES_MAX: usize = 256 << 20;
+
+/// The first byte of every frame.
+const MORE: u8 = 0;
+const WHOLE: u8 = 1;
+const HERE: u8 = 2;
+const END: u8 = 3;
+
+/// One end of a line. Dropping it tells the other end.
+pub(crate) struct Line {
+    fleet: Fleet,
+    /// The subject of this end.
+    here: String,
+    arriving: Subscriber,
+    /// The subject of the other end, once it is known.
+    there: Option<Subject>,
+    n_sent: u32,
+    n_heard: u32,
+    gathered: Vec<u8>,
+    heard_at: Instant,
+    beat_at: Instant,
+    /// Since when nobody has been at the other end. Servers that were just restarted do not know yet who is there.
+    missed_since: Option<Instant>,
+}
+
+/// What arrives at an end.
+pub(crate) enum Frame {
+    /// The other end is there, and is known from now on.
+    Here,
+    /// A part of a message, and whether it is the last.
+    Piece { number: u32, is_last: bool, bytes: Bytes },
+    /// The other end was closed.
+    End,
+    /// Nobody listens there.
+    Nobody,
+}
+
+impl Line {
+    /// An end, whose other end may not be known yet.
+    pub(crate) async fn open(fleet: &Fleet, there: Option<Subject>) -> Result<Self, FleetError> {
+        let client = &fleet.connected().client;
+        let name = client.new_inbox();
+        let name = name.rsplit('.').next().unwrap_or_default();
+        let here = format!("{}.line.{name}", fleet.inner.options.prefix);
+        let arriving = client.subscribe(here.clone()).await;
+        let arriving = arriving.map_err(|error| FleetError::refused("open a line", &error))?;
+        let now = Instant::now();
+        Ok(Self {
+            fleet: fleet.clone(),
+            here,
+            arriving,
+            there,
+            n_sent: 0,
+            n_heard: 0,
+            gathered: Vec::new(),
+            heard_at: now,
+            beat_at: now + BEAT,
+            missed_since: None,
+        })
+    }
+
+    /// Asks whoever listens to this subject for the other end; the next frame is the answer.
+    pub(crate) async fn knock(&self, subject: String) {
+        // If it is not sent, no answer comes.
+        let client = &self.fleet.connected().client;
+        drop(client.publish_with_reply(subject, self.here.clone(), Bytes::new()).await);
+    }
+
+    /// Tells an end that was knocking that there is no room.
+    pub(crate) async fn refuse(fleet: &Fleet, there: Subject) {
+        drop(fleet.connected().client.publish(there, Bytes::from_static(&[END])).await);
+    }
+
+    /// Says that this end is there.
+    pub(crate) async fn say_here(&mut self) {
+        self.beat_at = Instant::now() + BEAT;
+        self.publish(Bytes::from_static(&[HERE])).await;
+    }
+
+    /// Sends a message, in pieces if it is long.
+    pub(crate) async fn send(&mut self, message: &[u8]) {
+        let bytes_max = self.fleet.message_bytes_max();
+        let mut pieces = message.chunks(bytes_max).peekable();
+        while let Some(piece) = pieces.next() {
+            let kind = if pieces.peek().is_some() { MORE } else { WHOLE };
+            let frame = [&[kind][..], &self.n_sent.to_be_bytes(), piece].concat();
+            self.n_sent = self.n_sent.wrapping_add(1);
+            self.publish(Bytes::from(frame)).await;
+        }
+    }
+
+    async fn publish(&self, frame: Bytes) {
+        let Some(there) = self.there.clone() else { return };
+        // A frame that is not sent is missed by its number, or by the silence.
+        let client = &self.fleet.connected().client;
+        drop(client.publish_with_reply(there, self.here.clone(), frame).await);
+    }
+
+    /// The next frame of the other end.
+    pub(crate) async fn frame(&mut self) -> Frame {
+        loop {
+            let Some(message) = self.arriving.next().await else { return Frame::End };
+            if message.status == Some(StatusCode::NO_RESPONDERS) {
+                return Frame::Nobody;
+            }
+            match (&self.there, message.reply) {
+                // Somebody else who answered too late.
+                (Some(there), Some(from)) if *there != from => continue,
+                (None, from) => self.there = from,
+                (Some(_), _) => {}
+            }
+            (self.heard_at, self.missed_since) = (Instant::now(), None);
+            let number = message.payload.get(1..5).and_then(|bytes| bytes.try_into().ok());
+            match (message.payload.first(), number.map(u32::from_be_bytes)) {
+                (Some(&HERE), _) => return Frame::Here,
+                (Some(&kind @ (MORE | WHOLE)), Some(number)) => {
+                    return Frame::Piece {
+                        number,
+                        is_last: kind == WHOLE,
+                        bytes: message.payload.slice(5..),
+                    };
+                }
+                _ => return Frame::End,
+            }
+        }
+    }
+
+    /// The next message; `None` if the other end is closed or gone, or if something was lost. May be cancelled and called
+    /// again.
+    pub(crate) async fn receive(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let beat_at = self.beat_at.into();
+            match tokio::time::timeout_at(beat_at, self.frame()).await {
+                Err(_) if self.heard_at.elapsed() > SILENCE => return None,
+                Err(_) => self.say_here().await,
+                Ok(Frame::Here) => {}
+                Ok(Frame::Nobody) => {
+                    let since = *self.missed_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= BEAT / 2 {
+                        return None;
+                    }
+                }
+                Ok(Frame::Piece { number, is_last, bytes }) => {
+                    let is_next = number == self.n_heard;
+                    if !is_next || self.gathered.len() + bytes.len() > MESSAGE_BYTES_MAX {
+                        return None;
+                    }
+                    self.n_heard = self.n_heard.wrapping_add(1);
+                    self.gathered.extend_from_slice(&bytes);
+                    if is_last {
+                        return Some(std::mem::take(&mut self.gathered));
+                    }
+                }
+                Ok(Frame::End) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let Some(there) = self.there.take() else { return };
+        let (client, here) = (self.fleet.connected().client.clone(), self.here.clone());
+        // If this is lost, the other end notices the silence.
+        self.fleet.spawn(async move {
+            drop(client.publish_with_reply(there, here, Bytes::from_static(&[END])).await);
+        });
+    }
+}

@@ -1,0 +1,130 @@
+//! Who is in the fleet and what it is doing.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use serde_json::{Value, json};
+
+use crate::{Fleet, FleetError};
+
+/// What a node says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeReport {
+    /// `serve` or `worker`.
+    pub role: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// How many runs it may work on.
+    pub slots: u64,
+    /// How many it is working on.
+    pub running: u64,
+    /// How many model calls it may make at once.
+    pub calls_max: u64,
+    /// How many it is making, for its own runs and for those of others.
+    pub calls: u64,
+}
+
+/// The state of a fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetStatus {
+    /// What each node said last.
+    pub nodes: BTreeMap<String, Value>,
+    /// Runs that nobody works on yet.
+    pub queued: u64,
+    /// Runs that some node has taken from the queue.
+    pub taken: u64,
+    /// Who works on which run.
+    pub leases: BTreeMap<String, String>,
+    /// Runs with a journal.
+    pub runs: u64,
+    /// The size of all journals.
+    pub journal_bytes: u64,
+    /// How many copies the servers keep.
+    pub replicas: u64,
+}
+
+impl FleetStatus {
+    /// As JSON.
+    pub fn json(&self) -> Value {
+        let Self { nodes, queued, taken, leases, runs, journal_bytes, replicas } = self;
+        json!({
+            "nodes": nodes, "queued": queued, "in_progress": taken, "leases": leases, "runs": runs,
+            "journal_bytes": journal_bytes, "replicas": replicas,
+        })
+    }
+}
+
+impl Fleet {
+    /// Tells the others about this node; counts for half a minute.
+    pub async fn report(&self, report: &NodeReport) -> Result<(), FleetError> {
+        let NodeReport { role, version, slots, running, calls_max, calls } = report;
+        let said = json!({
+            "role": role, "version": version, "slots": slots, "running": running, "calls_max": calls_max,
+            "calls": calls,
+        });
+        let put = self.connected().nodes.put(key_of(self.node()), Bytes::from(said.to_string())).await;
+        put.map(drop).map_err(|error| FleetError::refused("hear of this node", &error))
+    }
+
+    /// This node leaves.
+    pub async fn leave(&self) {
+        // It expires by itself.
+        drop(self.connected().nodes.purge(key_of(self.node())).await);
+    }
+
+    /// The state of the fleet. Blocking.
+    pub fn status(&self) -> Result<FleetStatus, FleetError> {
+        let fleet = self.clone();
+        self.wait(async move { fleet.read_status().await })
+    }
+
+    async fn read_status(&self) -> Result<FleetStatus, FleetError> {
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
+        let connected = self.connected();
+        let mut nodes = BTreeMap::new();
+        for (name, said) in entries(&connected.nodes).await? {
+            nodes.insert(name, serde_json::from_slice(&said).unwrap_or_default());
+        }
+        let mut leases = BTreeMap::new();
+        for (run, node) in entries(&connected.leases).await? {
+            leases.insert(run, String::from_utf8_lossy(&node).into_owned());
+        }
+        let mut consumer = self.consumer().await?;
+        let jobs = consumer.info().await.map_err(|error| refused(&error))?;
+        let (queued, taken) = (jobs.num_pending, jobs.num_ack_pending as u64);
+        let journal = connected.journal.get_info().await.map_err(|error| refused(&error))?;
+        Ok(FleetStatus {
+            nodes,
+            queued,
+            taken,
+            leases,
+            runs: journal.state.subjects_count,
+            journal_bytes: journal.state.bytes,
+            replicas: journal.config.num_replicas as u64,
+        })
+    }
+}
+
+/// Every key of a bucket and its value. The list of the client would leave a consumer on the server each time, of which there
+/// may be only so many.
+pub(crate) async fn entries(
+    bucket: &async_nats::jetstream::kv::Store,
+) -> Result<Vec<(String, Bytes)>, FleetError> {
+    let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
+    let subjects = bucket.stream.info_with_subjects(format!("{}>", bucket.prefix)).await;
+    let subjects = subjects.map_err(|error| refused(&error))?;
+    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(|error| refused(&error))?;
+    let mut entries = Vec::new();
+    for key in subjects.iter().filter_map(|(subject, _)| subject.strip_prefix(&bucket.prefix)) {
+        if let Some(value) = bucket.get(key).await.map_err(|error| refused(&error))? {
+            entries.push((key.to_owned(), value));
+        }
+    }
+    Ok(entries)
+}
+
+/// The name of a node as a key.
+fn key_of(node: &str) -> String {
+    node.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}

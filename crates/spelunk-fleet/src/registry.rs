@@ -1,0 +1,197 @@
+//! Small facts about runs that every node needs: those that have no journal yet, requests to cancel, idempotency keys,
+//! and how often a run was tried. Blobs are here, too.
+
+use std::time::Duration;
+
+use async_nats::jetstream::kv::{CreateErrorKind, Operation};
+use async_nats::jetstream::object_store::GetErrorKind;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use spelunk_types::{BlobId, RunId};
+use tokio::io::AsyncReadExt as _;
+use tokio::sync::mpsc;
+
+use crate::publish::says_full;
+use crate::{Fleet, FleetError, PATIENCE};
+
+impl Fleet {
+    /// Records what is known about a run that has no journal. Blocking.
+    pub fn note_run(&self, run: &RunId, fact: Vec<u8>) -> Result<(), FleetError> {
+        let (fleet, key) = (self.clone(), format!("ticket.{run}"));
+        let fact = Bytes::from(fact);
+        self.wait(async move {
+            let put = || async {
+                let put = fleet.connected().runs.put(&key, fact.clone()).await;
+                put.map(drop).map_err(|error| FleetError::refused("record a run", &error))
+            };
+            fleet.persistently(PATIENCE, put).await
+        })
+    }
+
+    /// What was recorded. Blocking.
+    pub fn noted_run(&self, run: &RunId) -> Result<Option<Vec<u8>>, FleetError> {
+        let (fleet, key) = (self.clone(), format!("ticket.{run}"));
+        self.wait(async move {
+            let get = || async {
+                let got = fleet.connected().runs.get(&key).await;
+                let got = got.map_err(|error| FleetError::refused("read a run", &error))?;
+                Ok(got.map(|bytes| bytes.to_vec()))
+            };
+            fleet.persistently(PATIENCE, get).await
+        })
+    }
+
+    /// Forgets what was recorded, and that it was to be cancelled. Blocking.
+    pub fn forget_run(&self, run: &RunId) -> Result<(), FleetError> {
+        let (fleet, run) = (self.clone(), run.clone());
+        self.wait(async move {
+            for kind in ["ticket", "cancel", "tries"] {
+                let purged = fleet.connected().runs.purge(format!("{kind}.{run}")).await;
+                purged.map_err(|error| FleetError::refused("forget a run", &error))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Asks whichever node works on the run to stop it. Blocking.
+    pub fn cancel(&self, run: &RunId) -> Result<(), FleetError> {
+        let (fleet, key) = (self.clone(), format!("cancel.{run}"));
+        self.wait(async move {
+            let put = fleet.connected().runs.put(key, Bytes::from_static(b"1")).await;
+            put.map(drop).map_err(|error| FleetError::refused("cancel a run", &error))
+        })
+    }
+
+    /// Whether a run is to be cancelled. Blocking.
+    pub fn is_cancelled(&self, run: &RunId) -> Result<bool, FleetError> {
+        let (fleet, key) = (self.clone(), format!("cancel.{run}"));
+        self.wait(async move {
+            let got = fleet.connected().runs.get(key).await;
+            Ok(got.map_err(|error| FleetError::refused("read a run", &error))?.is_some())
+        })
+    }
+
+    /// The runs that are to be cancelled, as the requests arrive, until the receiver is dropped.
+    pub fn cancellations(&self) -> mpsc::Receiver<RunId> {
+        let (tell, told) = mpsc::channel(64);
+        let fleet = self.clone();
+        self.spawn(async move {
+            while !tell.is_closed() && !fleet.is_closing() {
+                let Ok(mut changes) = fleet.connected().runs.watch("cancel.*").await else {
+                    tokio::time::sleep(crate::connect::REQUEST).await;
+                    continue;
+                };
+                while let Some(Ok(change)) = changes.next().await {
+                    let run = change.key.strip_prefix("cancel.").and_then(|run| run.parse().ok());
+                    let Some(run) = run.filter(|_| change.operation == Operation::Put) else { continue };
+                    if tell.send(run).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        told
+    }
+
+    /// Remembers an idempotency key for a day. Returns what was remembered under it before, if anything. Blocking.
+    pub fn remember_key(&self, key: &str, value: Vec<u8>) -> Result<Option<Vec<u8>>, FleetError> {
+        let (fleet, key) = (self.clone(), blake3::hash(key.as_bytes()).to_hex().to_string());
+        self.wait(async move {
+            let keys = &fleet.connected().keys;
+            let refused = |error: &dyn std::fmt::Display| FleetError::refused("remember a key", error);
+            match keys.create(&key, Bytes::from(value)).await {
+                Ok(_) => Ok(None),
+                Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => {
+                    let before = keys.get(key).await.map_err(|error| refused(&error))?;
+                    Ok(before.map(|value| value.to_vec()))
+                }
+                Err(error) => Err(refused(&error)),
+            }
+        })
+    }
+
+    /// Records an attempt at a run whose journal has so many events. Returns how many attempts before it ended without
+    /// a new event: each of them crashed its node. Blocking.
+    pub fn note_try(&self, run: &RunId, n_events: u64) -> Result<u64, FleetError> {
+        let (fleet, key) = (self.clone(), format!("tries.{run}"));
+        self.wait(async move {
+            let runs = &fleet.connected().runs;
+            let refused = |error: &dyn std::fmt::Display| FleetError::refused("record an attempt", error);
+            let noted = runs.get(key.clone()).await.map_err(|error| refused(&error))?;
+            let noted = noted.and_then(|noted| {
+                let text = String::from_utf8(noted.to_vec()).ok()?;
+                let (n_tries, n_events) = text.split_once(' ')?;
+                Some((n_tries.parse::<u64>().ok()?, n_events.parse::<u64>().ok()?))
+            });
+            let n_crashes = noted.filter(|(_, before)| *before == n_events).map_or(0, |(n_tries, _)| n_tries);
+            let value = format!("{} {n_events}", n_crashes + 1);
+            runs.put(key, Bytes::from(value)).await.map_err(|error| refused(&error))?;
+            Ok(n_crashes)
+        })
+    }
+
+    /// The last attempt ended without a crash. Blocking.
+    pub fn forget_tries(&self, run: &RunId) -> Result<(), FleetError> {
+        let (fleet, key) = (self.clone(), format!("tries.{run}"));
+        self.wait(async move {
+            let purge = || async {
+                let purged = fleet.connected().runs.purge(&key).await;
+                purged.map_err(|error| FleetError::refused("forget an attempt", &error))
+            };
+            fleet.persistently(PATIENCE, purge).await
+        })
+    }
+
+    /// Stores a blob, unless the fleet has it. Blocking.
+    pub fn put_blob(&self, blob: &BlobId, bytes: &[u8]) -> Result<(), FleetError> {
+        let (fleet, blob, bytes) = (self.clone(), blob.clone(), bytes.to_vec());
+        self.wait(async move { fleet.upload(&blob, &bytes, fleet.inner.options.outage_max).await.map(drop) })
+    }
+
+    /// Stores a blob; false if the fleet had it.
+    pub(crate) async fn upload(
+        &self,
+        blob: &BlobId,
+        bytes: &[u8],
+        patience: Duration,
+    ) -> Result<bool, FleetError> {
+        self.persistently(patience, || self.try_upload(blob, bytes)).await
+    }
+
+    async fn try_upload(&self, blob: &BlobId, mut bytes: &[u8]) -> Result<bool, FleetError> {
+        if self.has_blob(blob, bytes.len() as u64).await? {
+            return Ok(false);
+        }
+        let put = self.connected().blobs.put(blob.as_str(), &mut bytes).await;
+        put.map(|_| true).map_err(|error| {
+            let why = error.to_string();
+            if says_full(&why) { FleetError::Full { why } } else { FleetError::refused("store a blob", &why) }
+        })
+    }
+
+    /// The bytes of a blob, if the fleet has it. Blocking.
+    pub fn get_blob(&self, blob: &BlobId) -> Result<Option<Vec<u8>>, FleetError> {
+        let (fleet, blob) = (self.clone(), blob.clone());
+        self.wait(async move { fleet.download(&blob, fleet.inner.options.outage_max).await })
+    }
+
+    pub(crate) async fn download(
+        &self,
+        blob: &BlobId,
+        patience: Duration,
+    ) -> Result<Option<Vec<u8>>, FleetError> {
+        self.persistently(patience, || self.try_download(blob)).await
+    }
+
+    async fn try_download(&self, blob: &BlobId) -> Result<Option<Vec<u8>>, FleetError> {
+        let mut object = match self.connected().blobs.get(blob.as_str()).await {
+            Ok(object) => object,
+            Err(error) if matches!(error.kind(), GetErrorKind::NotFound) => return Ok(None),
+            Err(error) => return Err(FleetError::refused("send a blob", &error)),
+        };
+        let mut bytes = Vec::new();
+        let read = object.read_to_end(&mut bytes).await;
+        read.map_err(|error| FleetError::refused("send a blob", &error))?;
+        Ok(Some(bytes))
+    }
+}

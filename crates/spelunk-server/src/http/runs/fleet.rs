@@ -1,0 +1,456 @@
+//! Runs of a fleet: a run that this server accepts goes into the queue of the fleet, and any node may take it from
+//! there. A run that another node works on is followed here, so that clients notice no difference. Calls are made for
+//! other nodes, too.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
+use spelunk_app::live_runs::Slot;
+use spelunk_app::provider;
+use spelunk_app::render::progress::run_status;
+use spelunk_app::runs::read_view;
+use spelunk_engine::RunView;
+use spelunk_fleet::{Fleet, FleetError, FleetStatus, FleetWorkspace, NodeReport, QueuedJob};
+use spelunk_journal::{JournalError, JournalTail, Lease, Record, SharedRuns as _, digest};
+use spelunk_types::{BlobId, EventKind, RunId};
+
+use super::super::auth::Client;
+use super::super::{Server, Shared};
+use super::service::{Job, JobKind, Live, Phase, Remaining, left};
+use super::supervisor;
+use super::tickets::{Progress, SnapshotSource, Ticket};
+use crate::mcp::stopped;
+
+/// A job of a newer version is left to newer nodes.
+const JOB_FORMAT: u64 = 1;
+/// A request up to this size is in the queue itself; a longer one is a blob.
+const INLINE_BYTES_MAX: usize = 256 << 10;
+/// How long one request to the queue waits for a job.
+const WAIT: Duration = Duration::from_secs(1);
+/// How often a node says that it exists.
+const BEAT: Duration = Duration::from_secs(10);
+/// How often the journal of a run elsewhere is read.
+const POLL: Duration = Duration::from_millis(100);
+/// When a job that could not be worked on is delivered again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The fleet of a server.
+pub(crate) struct FleetRuns {
+    pub(super) shared: Arc<FleetWorkspace>,
+    server: OnceLock<Weak<Server>>,
+}
+
+impl FleetRuns {
+    pub(crate) fn new(shared: Arc<FleetWorkspace>) -> Self {
+        Self { shared, server: OnceLock::new() }
+    }
+
+    /// Names the server whose runs these are.
+    pub(crate) fn belong_to(&self, server: &Shared) {
+        drop(self.server.set(Arc::downgrade(server)));
+    }
+
+    /// The state of the fleet. Blocking.
+    pub(crate) fn status(&self) -> Result<FleetStatus, FleetError> {
+        self.fleet().status()
+    }
+
+    pub(super) fn fleet(&self) -> &Fleet {
+        self.shared.fleet()
+    }
+
+    /// Follows a run that is queued, or that another node works on. Within a runtime.
+    pub(super) fn follow(&self, live: &Arc<Live>, ticket: &Ticket) {
+        let Some(server) = self.server.get().and_then(Weak::upgrade) else { return };
+        let after_seq = match ticket.progress {
+            Progress::More { after_seq } | Progress::Again { after_seq } => after_seq,
+            Progress::Waiting
+            | Progress::Begun
+            | Progress::Ended
+            | Progress::Refused { .. }
+            | Progress::Withdrawn => 0,
+        };
+        server.runs.keep(follow(Arc::clone(&server), Arc::clone(live), after_seq));
+    }
+
+    /// What the fleet knows about a run that has no journal yet. Blocking.
+    pub(super) fn noted(&self, run: &RunId) -> Option<Ticket> {
+        let noted = self.fleet().noted_run(run).ok().flatten()?;
+        Ticket::of(serde_json::from_slice(&noted).ok()?).filter(|ticket| ticket.run == *run)
+    }
+}
+
+/// Puts a run into the queue; durable when this returns. Blocking.
+pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Result<(), FleetError> {
+    let keep = |bytes: &[u8]| -> Result<BlobId, FleetError> {
+        let blob = digest(bytes);
+        fleet.put_blob(&blob, bytes)?;
+        Ok(blob)
+    };
+    let uploads = uploads.iter().map(|bytes| keep(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let mut job = json!({ "format": JOB_FORMAT, "run": ticket.run, "uploads": uploads });
+    let whole = ticket.json().to_string();
+    if whole.len() <= INLINE_BYTES_MAX {
+        job["ticket"] = ticket.json();
+    } else {
+        job["blob"] = json!(keep(whole.as_bytes())?);
+    }
+    // First the note: a run that is in the queue is known to every node.
+    fleet.note_run(&ticket.run, ticket.lean().json().to_string().into_bytes())?;
+    let attempt = ticket.at_ms;
+    fleet.enqueue(&format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
+}
+
+/// What a job of the queue says.
+struct JobBody {
+    ticket: Ticket,
+    uploads: Vec<BlobId>,
+}
+
+/// Why a job cannot be read.
+enum Unreadable {
+    /// A newer version wrote it.
+    Newer,
+    Garbage,
+}
+
+fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, FleetError> {
+    let Ok(mut job) = serde_json::from_slice::<Value>(body) else { return Ok(Err(Unreadable::Garbage)) };
+    match job["format"].as_u64() {
+        Some(JOB_FORMAT) => {}
+        Some(format) if format > JOB_FORMAT => return Ok(Err(Unreadable::Newer)),
+        Some(_) | None => return Ok(Err(Unreadable::Garbage)),
+    }
+    let mut ticket = job["ticket"].take();
+    if let Some(blob) = job["blob"].as_str().and_then(|blob| blob.parse().ok()) {
+        let bytes = fleet.get_blob(&blob)?.unwrap_or_default();
+        ticket = serde_json::from_slice(&bytes).unwrap_or_default();
+    }
+    let uploads = job["uploads"].as_array().cloned().unwrap_or_default();
+    let uploads: Option<Vec<BlobId>> = uploads.iter().map(|blob| blob.as_str()?.parse().ok()).collect();
+    let body = Ticket::of(ticket).zip(uploads).map(|(ticket, uploads)| JobBody { ticket, uploads });
+    Ok(body.ok_or(Unreadable::Garbage))
+}
+
+/// Takes jobs from the queue and works on them, until the server stops.
+pub async fn take_jobs(server: Shared, role: &'static str) {
+    let Some(runs) = &server.runs.fleet else { return };
+    let fleet = runs.fleet().clone();
+    server.runs.keep(make_calls(Arc::clone(&server), fleet.clone()));
+    let mut cancelled = fleet.cancellations();
+    let mut reported: Option<(Instant, NodeReport)> = None;
+    let mut is_away = false;
+    while !server.runs.is_stopping() {
+        while let Ok(run) = cancelled.try_recv() {
+            server.runs.cancel_here(&run);
+        }
+        let report = report(&server, &fleet, role);
+        let is_new = |(at, said): &(Instant, NodeReport)| {
+            at.elapsed() >= BEAT || (at.elapsed() >= WAIT && *said != report)
+        };
+        if reported.as_ref().is_none_or(is_new) {
+            // The next one comes soon.
+            drop(fleet.report(&report).await);
+            reported = Some((Instant::now(), report));
+        }
+        let Some(slot) = server.runs.take_slot() else {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        match fleet.next_job(WAIT).await {
+            Ok(Some(job)) => {
+                is_away = false;
+                server.runs.keep(work(Arc::clone(&server), fleet.clone(), job, slot));
+            }
+            Ok(None) => is_away = false,
+            Err(error) => {
+                drop(slot);
+                if !std::mem::replace(&mut is_away, true) {
+                    server.app.say(&format!("warning: {error}; trying again"));
+                }
+                tokio::time::sleep(WAIT).await;
+            }
+        }
+    }
+    fleet.leave().await;
+}
+
+/// Makes calls for other nodes, of every model that this node has.
+async fn make_calls(server: Shared, fleet: Fleet) {
+    let mut stop = server.runs.stop.subscribe();
+    let models = tokio::select! {
+        models = provider::usable(&server.app.settings, &server.app.environment) => models,
+        () = stopped(&mut stop) => return,
+    };
+    for model in models {
+        if Fleet::travels(model.as_ref()) {
+            let (fleet, mut stop) = (fleet.clone(), stop.clone());
+            server.runs.keep(async move { fleet.make_calls(model, stopped(&mut stop)).await });
+        }
+    }
+}
+
+fn report(server: &Server, fleet: &Fleet, role: &'static str) -> NodeReport {
+    NodeReport {
+        role,
+        version: env!("CARGO_PKG_VERSION"),
+        slots: server.app.settings.server.runs_parallel_max,
+        running: server.runs.counts().running,
+        calls_max: fleet.calls_max(),
+        calls: fleet.calls(),
+    }
+}
+
+/// Works on one job. It leaves the queue when the journal has the end of its run.
+async fn work(server: Shared, fleet: Fleet, job: QueuedJob, slot: Slot) {
+    let job = Arc::new(job);
+    let beats = async {
+        loop {
+            tokio::time::sleep(fleet.beat()).await;
+            job.is_in_progress().await;
+        }
+    };
+    let carried_out = tokio::select! {
+        carried_out = carry_out(&server, &fleet, &job, slot) => carried_out,
+        () = beats => return,
+    };
+    match carried_out {
+        Ok(Outcome::Done) => job.done().await,
+        Ok(Outcome::Return(after)) => job.give_back(after).await,
+        // The journal belongs to another node, and so does the job.
+        Ok(Outcome::Lost(run)) => {
+            let run = run.short();
+            server.app.say(&format!("warning: another node has taken over run {run}; this one stopped it"));
+        }
+        Err(failure) => {
+            server.app.say(&format!("warning: a job was returned to the queue: {}", failure.0));
+            job.give_back(AGAIN).await;
+        }
+    }
+}
+
+/// What becomes of a job.
+enum Outcome {
+    /// There is nothing left to do.
+    Done,
+    /// Another node may take it, after a while.
+    Return(Duration),
+    /// Another node has taken it already.
+    Lost(RunId),
+}
+
+async fn carry_out(
+    server: &Shared,
+    fleet: &Fleet,
+    job: &Arc<QueuedJob>,
+    slot: Slot,
+) -> Result<Outcome, Failure> {
+    let (taking, reading, queued) = (Arc::clone(server), fleet.clone(), Arc::clone(job));
+    let taken = blocking(move || take(&taking, &reading, queued.body())).await?;
+    let (lease, ticket, kind, is_cancelled) = match taken {
+        Taken::Over(outcome) => return Ok(outcome),
+        Taken::Work { lease, ticket, kind, is_cancelled } => (lease, *ticket, kind, is_cancelled),
+    };
+    let run = ticket.run.clone();
+    let live = server.runs.take_in(&ticket);
+    live.is_cancelled.store(is_cancelled, Ordering::SeqCst);
+    supervisor::keep(Arc::clone(server), Job::new(&ticket, kind, live), slot).await;
+    let (looking, knowing) = (Arc::clone(server), fleet.clone());
+    blocking(move || {
+        let is_here = lease;
+        let ended = ended(&looking, &knowing, &run);
+        drop(is_here);
+        ended
+    })
+    .await
+}
+
+/// The result of taking a job.
+enum Taken {
+    Work { lease: Lease, ticket: Box<Ticket>, kind: JobKind, is_cancelled: bool },
+    Over(Outcome),
+}
+
+/// Takes the lease of a job's run and finds out what is left to do. Blocking.
+fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
+    let JobBody { ticket, uploads } = match read_job(fleet, body)? {
+        Ok(body) => body,
+        Err(Unreadable::Newer) => return Ok(Taken::Over(Outcome::Return(BEAT))),
+        Err(Unreadable::Garbage) => {
+            server.app.say("warning: something in the queue of the fleet is not a job; it was removed");
+            return Ok(Taken::Over(Outcome::Done));
+        }
+    };
+    let Some(runs) = &server.runs.fleet else { return Ok(Taken::Over(Outcome::Return(AGAIN))) };
+    let lease = match runs.shared.lease(&ticket.run) {
+        Err(JournalError::Leased { .. }) => return Ok(Taken::Over(Outcome::Return(AGAIN))),
+        lease => lease?,
+    };
+    let workspace = server.app.workspace()?;
+    let has_journal = workspace.has(&ticket.run);
+    let is_cancelled = fleet.is_cancelled(&ticket.run)?;
+    if !has_journal && is_cancelled {
+        let withdrawn = Ticket { progress: Progress::Withdrawn, ..ticket.lean() };
+        fleet.note_run(&ticket.run, withdrawn.json().to_string().into_bytes())?;
+        return Ok(Taken::Over(Outcome::Done));
+    }
+    match left(&workspace, &ticket, has_journal) {
+        Remaining::Job(kind) => {
+            for (idx, blob) in uploads.iter().enumerate() {
+                let bytes = workspace.blobs().get(blob)?;
+                server.runs.tickets.keep_upload(&ticket.run, idx, &bytes)?;
+            }
+            server.runs.tickets.write(&ticket)?;
+            Ok(Taken::Work { lease, ticket: Box::new(ticket), kind, is_cancelled })
+        }
+        Remaining::Gone | Remaining::Ended | Remaining::Settled => {
+            fleet.forget_run(&ticket.run)?;
+            Ok(Taken::Over(Outcome::Done))
+        }
+    }
+}
+
+/// What becomes of the job of a run that this node has released. Blocking.
+fn ended(server: &Shared, fleet: &Fleet, run: &RunId) -> Result<Outcome, Failure> {
+    if let Some(refused) = server.runs.settled_as(run) {
+        fleet.note_run(run, refused.json().to_string().into_bytes())?;
+        // Whoever resumes it wants another attempt.
+        fleet.forget_tries(run)?;
+        return Ok(Outcome::Done);
+    }
+    let workspace = server.app.workspace()?;
+    let is_taken_over = server.runs.fleet.as_ref().is_some_and(|runs| runs.shared.is_taken_over(run));
+    if is_taken_over {
+        return Ok(Outcome::Lost(run.clone()));
+    }
+    if workspace.has(run) && read_view(&workspace, run)?.outcome.is_some() {
+        fleet.forget_run(run)?;
+        return Ok(Outcome::Done);
+    }
+    // It stopped on the way: the server is stopping, or the fleet could not be written to.
+    fleet.forget_tries(run)?;
+    let after = if server.runs.is_stopping() { Duration::ZERO } else { AGAIN };
+    Ok(Outcome::Return(after))
+}
+
+/// Follows a run until it ends, or until this node works on it.
+async fn follow(server: Shared, live: Arc<Live>, after_seq: u64) {
+    let mut seen = Seen {
+        run: live.run.clone(),
+        after_seq,
+        tail: None,
+        view: RunView::default(),
+        begun: Instant::now(),
+    };
+    while !server.runs.is_stopping() && !live.is_here.load(Ordering::SeqCst) {
+        let looking = Arc::clone(&server);
+        let looked = blocking(move || Ok((seen.look(&looking), seen)));
+        let Ok((standing, back)) = looked.await else { return };
+        seen = back;
+        if live.is_here.load(Ordering::SeqCst) {
+            return;
+        }
+        match standing {
+            Standing::Queued => {}
+            Standing::Running { seq } => {
+                live.status.send_replace(run_status(&seen.view, 0, seen.begun.elapsed()));
+                live.phase.send_if_modified(|phase| {
+                    let next = Phase::Running { seq };
+                    std::mem::replace(phase, next) != next
+                });
+            }
+            Standing::Over => return server.runs.leave(&live, None),
+            Standing::Settled(ticket) => return server.runs.leave(&live, Some(*ticket)),
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// What was seen of a run elsewhere.
+struct Seen {
+    run: RunId,
+    /// Earlier events belong to an earlier end.
+    after_seq: u64,
+    tail: Option<JournalTail>,
+    view: RunView,
+    begun: Instant,
+}
+
+/// Where a run elsewhere stands.
+enum Standing {
+    Queued,
+    Running {
+        seq: u64,
+    },
+    Over,
+    /// It could not start, or was withdrawn.
+    Settled(Box<Ticket>),
+}
+
+impl Seen {
+    fn look(&mut self, server: &Server) -> Standing {
+        let so_far = |view: &RunView| Standing::Running { seq: view.seq_last };
+        let noted = || server.runs.fleet.as_ref().and_then(|runs| runs.noted(&self.run));
+        if let Some(ticket) =
+            noted().filter(|ticket| matches!(ticket.progress, Progress::Refused { .. } | Progress::Withdrawn))
+        {
+            return Standing::Settled(Box::new(ticket));
+        }
+        let Ok(workspace) = server.app.workspace() else { return so_far(&self.view) };
+        if self.tail.is_none() {
+            if !workspace.has(&self.run) {
+                return Standing::Queued;
+            }
+            self.tail = JournalTail::open(&workspace, &self.run).ok();
+        }
+        let Some(Ok(new)) = self.tail.as_mut().map(JournalTail::read_new) else { return so_far(&self.view) };
+        let mut is_over = false;
+        for record in new {
+            if let Record::Known(event) = record {
+                is_over = matches!(event.kind, EventKind::RunFinished { .. }) && event.seq > self.after_seq;
+                self.view.apply(&event);
+            }
+        }
+        let is_over = is_over || (self.view.outcome.is_some() && self.view.seq_last > self.after_seq);
+        match () {
+            () if is_over => Standing::Over,
+            () if self.view.seq_last <= self.after_seq => Standing::Queued,
+            () => so_far(&self.view),
+        }
+    }
+}
+
+/// A source that was uploaded as a snapshot.
+pub type UploadedSource = SnapshotSource;
+
+/// Submits a question from a program that is no server. Blocking.
+pub fn submit_question(
+    fleet: &Fleet,
+    run: &RunId,
+    request: Value,
+    snapshots: Vec<UploadedSource>,
+) -> Result<(), Failure> {
+    let ticket = Ticket::new(run, Client::local(), Progress::Waiting, request);
+    Ok(submit(fleet, &Ticket { snapshots, ..ticket }, &[])?)
+}
+
+/// Submits the continuation of a run whose journal ends with this event; the request may have limits. Blocking.
+pub fn submit_resume(fleet: &Fleet, run: &RunId, after_seq: u64, request: Value) -> Result<(), Failure> {
+    let ticket = Ticket::new(run, Client::local(), Progress::Again { after_seq }, request);
+    Ok(submit(fleet, &ticket, &[])?)
+}
+
+/// Why a run could not start or continue, if a node said so: a message and a hint. Blocking.
+pub fn refusal(fleet: &Fleet, run: &RunId) -> Result<Option<(String, Option<String>)>, Failure> {
+    let noted = fleet.noted_run(run)?.unwrap_or_default();
+    let ticket = Ticket::of(serde_json::from_slice(&noted).unwrap_or_default());
+    Ok(match ticket.map(|ticket| ticket.progress) {
+        Some(Progress::Refused { refusal }) => Some((refusal.message, refusal.hint)),
+        Some(Progress::Withdrawn) => Some(("the run was cancelled before it started".into(), None)),
+        Some(_) | None => None,
+    })
+}

@@ -1,0 +1,288 @@
+//! Tables of database servers, which the server itself queries. A query reads one database; which one is told by the
+//! tables that it names.
+
+use std::collections::BTreeSet;
+
+use spelunk_context::{
+    DocEntry, ServerBounds, ServerError, ServerHandle, ServerRows, ServerTable, SourceError,
+};
+
+use crate::column::FEW_MAX;
+use crate::database::{OnServer, Stored, plain, quoted};
+use crate::query::{CELL_CHARS_MAX, RESULT_BYTES_MAX, redacted};
+use crate::{Cell, Column, ColumnType, QueryError, QueryResult, TABLES_MAX, Table, Tables};
+
+/// Rows of which values are shown. A table with fewer is counted by them.
+const ROWS_SAMPLED: usize = 200;
+const SAMPLE_BYTES_MAX: usize = 200_000;
+const SAMPLE_CHARS_MAX: usize = 200;
+/// Beginnings of functions that reach beyond the tables, such as to files, other sessions and other servers, or that
+/// run a text as a statement. A read-only transaction does not stop them, and the account may be allowed to call them.
+const FORBIDDEN: [&str; 13] = [
+    "pg_",
+    "lo_",
+    "dblink",
+    "set_config",
+    "query_to",
+    "table_to",
+    "schema_to",
+    "database_to",
+    "cursor_to",
+    "currval",
+    "nextval",
+    "setval",
+    "ts_stat",
+];
+/// How statements that read begin.
+const READING: [&str; 4] = ["select", "with", "values", "table"];
+
+impl Tables {
+    /// Adds the tables of a server.
+    pub(crate) fn add_server(
+        &mut self,
+        document: &DocEntry,
+        server: &ServerHandle,
+    ) -> Result<(), SourceError> {
+        let unusable = |error| SourceError::database(server.url(), error);
+        let mut listed = server.catalog(&self.watch).map_err(unusable)?;
+        listed.truncate(TABLES_MAX.saturating_sub(self.all.len()));
+        let idx = self.servers.len();
+        let stored = |table: &ServerTable| Stored {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            key: if table.is_view { Vec::new() } else { table.key.clone() },
+            server: Some(OnServer { idx, is_visible: table.is_visible }),
+        };
+        let read: Vec<usize> = (0..listed.len()).filter(|&at| !listed[at].is_view).collect();
+        let statements: Vec<String> = read
+            .iter()
+            .map(|&at| format!("SELECT * FROM {} LIMIT {}", stored(&listed[at]).sql(), ROWS_SAMPLED))
+            .collect();
+        let bounds = ServerBounds {
+            rows_max: ROWS_SAMPLED,
+            bytes_max: SAMPLE_BYTES_MAX,
+            cell_chars_max: SAMPLE_CHARS_MAX,
+        };
+        let samples = server.query(&statements, &bounds, &self.watch).map_err(unusable)?;
+        // A table that cannot be read is described without values; a query will say why.
+        let mut samples: Vec<(usize, ServerRows)> =
+            read.into_iter().zip(samples).filter_map(|(at, rows)| Some((at, rows.ok()?))).collect();
+        for (at, table) in listed.iter().enumerate() {
+            let sample =
+                samples.iter().position(|(of, _)| *of == at).map(|found| samples.swap_remove(found).1);
+            self.all.push(table_of(document, table, stored(table), sample.as_ref()));
+        }
+        self.servers.push(server.clone());
+        self.redacts |= document.redacts;
+        Ok(())
+    }
+
+    /// The server that a statement is for; `None` if SQLite runs it.
+    pub(crate) fn server_of(&self, sql: &str) -> Result<Option<usize>, QueryError> {
+        if self.servers.is_empty() {
+            return Ok(None);
+        }
+        let words = words_outside(sql);
+        let has = |name: &str| words.contains(&name.to_lowercase());
+        let is_named = |table: &&Table| match &table.stored {
+            Some(stored) => has(&stored.table),
+            None => has(&table.name),
+        };
+        // A table that is named with its schema is meant, if there are others of its name.
+        let is_qualified = |table: &&Table| table.stored.as_ref().is_some_and(|stored| has(&stored.schema));
+        let named: Vec<&Table> = self.all.iter().filter(is_named).collect();
+        let place = |table: &&Table| table.server();
+        let mut places: BTreeSet<Option<usize>> = named.iter().map(place).collect();
+        if places.len() > 1 {
+            let qualified: BTreeSet<Option<usize>> =
+                named.iter().copied().filter(is_qualified).map(Table::server).collect();
+            places = if qualified.len() == 1 { qualified } else { places };
+        }
+        match (places.len(), places.first()) {
+            (1, Some(place)) => Ok(*place),
+            (0, _) if self.servers.len() == 1 && self.all.iter().all(|table| table.server().is_some()) => {
+                Ok(Some(0))
+            }
+            (0, _) => Ok(None),
+            _ => Err(QueryError::Rejected(
+                "a query reads one database, and these tables are in several: write one query for each, and name tables \
+                 with their schema"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    pub(crate) fn query_server(
+        &mut self,
+        server: usize,
+        sql: &str,
+        rows_max: usize,
+    ) -> Result<QueryResult, QueryError> {
+        if let Some(word) = forbidden(sql) {
+            let message = format!("`{word}` is not allowed: only SELECT statements over the tables are");
+            return Err(QueryError::Rejected(message));
+        }
+        let sql = sql.trim().trim_end_matches(';').to_owned();
+        let first = sql.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        if !first.is_some_and(|word| READING.iter().any(|known| known.eq_ignore_ascii_case(word))) {
+            let message = "only SELECT statements over the tables are allowed".to_owned();
+            return Err(QueryError::Rejected(message));
+        }
+        let bounds = ServerBounds { rows_max, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
+        let rows = self.ask(server, sql, &bounds)?;
+        let columns: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
+        let is_cut = rows.is_cut;
+        let mut cells = cells(rows);
+        if self.redacts {
+            for row in &mut cells {
+                *row = columns
+                    .iter()
+                    .zip(std::mem::take(row))
+                    .map(|(name, cell)| redacted(name, cell))
+                    .collect();
+            }
+        }
+        Ok(QueryResult { columns, rows: cells, is_cut })
+    }
+
+    /// The cells of the row with this key, as they are cited.
+    pub(crate) fn server_row(
+        &mut self,
+        server: usize,
+        stored: &Stored,
+        key: &[(String, String)],
+    ) -> Option<String> {
+        let equal =
+            |(name, value): &(String, String)| format!("{} = '{}'", quoted(name), value.replace('\'', "''"));
+        if key.iter().any(|(_, value)| value.contains(['\\', '\0'])) {
+            return None;
+        }
+        let wanted: Vec<String> = key.iter().map(equal).collect();
+        let sql = format!("SELECT * FROM {} WHERE {} LIMIT 1", stored.sql(), wanted.join(" AND "));
+        let bounds =
+            ServerBounds { rows_max: 1, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
+        let rows = self.ask(server, sql, &bounds).ok()?;
+        let names: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
+        let row = cells(rows).into_iter().next()?;
+        Some(self.named(names.into_iter().zip(row).collect()))
+    }
+
+    fn ask(&mut self, server: usize, sql: String, bounds: &ServerBounds) -> Result<ServerRows, QueryError> {
+        let gone = || QueryError::Rejected("the database cannot be used now".to_owned());
+        let Some(server) = self.servers.get(server) else { return Err(gone()) };
+        let asked = server.query(&[sql], bounds, &self.watch);
+        match asked
+            .and_then(|answers| answers.into_iter().next().unwrap_or_else(|| Ok(ServerRows::default())))
+        {
+            Ok(rows) => Ok(rows),
+            Err(ServerError::Rejected(message)) => Err(QueryError::Rejected(message)),
+            Err(ServerError::TooLong) => Err(QueryError::TooSlow { ms_max: self.watch.ms_max }),
+            Err(error @ ServerError::Unusable { .. }) => {
+                self.lost = Some(SourceError::database(server.url(), error));
+                Err(gone())
+            }
+        }
+    }
+}
+
+fn table_of(document: &DocEntry, table: &ServerTable, stored: Stored, sample: Option<&ServerRows>) -> Table {
+    let is_whole = sample.is_some_and(|sample| !sample.is_cut && sample.rows.len() < ROWS_SAMPLED);
+    let column = |(name, declared, about): &(String, String, Option<String>)| {
+        let at = sample.and_then(|sample| sample.columns.iter().position(|column| column.name == *name));
+        let mut values: Vec<String> = Vec::new();
+        for row in sample.map(|sample| sample.rows.as_slice()).unwrap_or_default() {
+            let Some(value) = at.and_then(|at| row.get(at)?.clone()) else { continue };
+            let value = if document.redacts { redacted(name, Cell::Text(value)).to_string() } else { value };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+            if values.len() > FEW_MAX {
+                break;
+            }
+        }
+        let few = (is_whole && values.len() <= FEW_MAX).then(|| values.clone());
+        // All values of a part are shown if they are few: the others are probably among them.
+        values.truncate(if values.len() <= FEW_MAX { FEW_MAX } else { Column::EXAMPLES });
+        let original = about.as_ref().map_or_else(|| name_in_sql(name), |about| format!("{name}, {about}"));
+        Column {
+            name: name_in_sql(name),
+            original,
+            kind: kind(declared),
+            few,
+            examples: values,
+            declared: Some(declared.clone()),
+        }
+    };
+    let name = if table.is_visible {
+        name_in_sql(&table.name)
+    } else {
+        format!("{}.{}", name_in_sql(&table.schema), name_in_sql(&table.name))
+    };
+    let n_sampled = sample.map_or(0, |sample| sample.rows.len() as u64);
+    Table {
+        name,
+        documents: vec![document.name.clone()],
+        columns: table.columns.iter().map(column).collect(),
+        n_rows: if is_whole { n_sampled } else { table.n_rows.unwrap_or_default() },
+        n_broken: 0,
+        is_counted: is_whole,
+        about: table.comment.clone(),
+        stored: Some(stored),
+    }
+}
+
+/// A name as PostgreSQL reads it: it folds what is not in quotes to lower case.
+fn name_in_sql(name: &str) -> String {
+    if name.contains(|c: char| c.is_ascii_uppercase()) { quoted(name) } else { plain(name) }
+}
+
+fn kind(declared: &str) -> ColumnType {
+    match declared {
+        "smallint" | "integer" | "bigint" => ColumnType::Integer,
+        "real" | "double precision" => ColumnType::Real,
+        other if other.starts_with("numeric") => ColumnType::Real,
+        _ => ColumnType::Text,
+    }
+}
+
+/// The cells of a result. A number that is longer than a float keeps its digits as text.
+fn cells(rows: ServerRows) -> Vec<Vec<Cell>> {
+    const FLOAT_DIGITS: usize = 15;
+    let ServerRows { columns, rows, .. } = rows;
+    let cell = |(at, text): (usize, Option<String>)| {
+        let Some(text) = text else { return Cell::Null };
+        if !columns.get(at).is_some_and(|column| column.is_number) {
+            return Cell::Text(text);
+        }
+        let is_short = text.bytes().filter(u8::is_ascii_digit).count() <= FLOAT_DIGITS;
+        match (text.parse(), text.parse()) {
+            (Ok(number), _) => Cell::Integer(number),
+            (Err(_), Ok(number)) if is_short && f64::is_finite(number) => Cell::Real(number),
+            _ => Cell::Text(text),
+        }
+    };
+    rows.into_iter().map(|row| row.into_iter().enumerate().map(cell).collect()).collect()
+}
+
+/// A word that no statement may have, not even in a literal: where literals end is for the server to say.
+fn forbidden(sql: &str) -> Option<String> {
+    let lower = sql.to_lowercase();
+    if lower.contains("u&\"") {
+        return Some("U&".to_owned());
+    }
+    let is_forbidden = |word: &&String| FORBIDDEN.iter().any(|start| word.starts_with(start));
+    words(&lower).iter().find(is_forbidden).cloned()
+}
+
+/// The words of a statement outside of text literals, in lower case.
+fn words_outside(sql: &str) -> BTreeSet<String> {
+    words(&sql.split('\'').step_by(2).collect::<Vec<_>>().join(" "))
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !is_word(c)).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests;
