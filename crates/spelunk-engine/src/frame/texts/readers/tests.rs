@@ -42,10 +42,12 @@ async fn a_panic_reaches_who_asked_and_nobody_else() {
 #[tokio::test]
 async fn what_nobody_waits_for_any_more_does_not_hold_up_the_others() {
     let readers = Readers::default();
+    let (finish, finished) = std::sync::mpsc::channel::<()>();
     {
-        let dropped = readers.have(|| 1);
+        let dropped = readers.have(move || finished.recv());
         futures_util::pin_mut!(dropped);
         assert!(futures_util::poll!(dropped.as_mut()).is_pending());
     }
+    drop(finish);
     assert_eq!(readers.have(|| 2).await, 2);
 }
