@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spelunk_testkit::{FaultDisk, Rule, on};
+use spelunk_testkit::{FaultDisk, Recorded, Rule, on};
 use spelunk_types::Strategy;
 
 use crate::stage::{Stage, engine_on};
@@ -27,10 +27,7 @@ async fn answer(stage: &mut Stage) -> (String, Vec<String>) {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "How many are in the red team?").await;
     let requests = stage.server.requests();
-    let queries = requests
-        .iter()
-        .map(spelunk_testkit::Request::json)
-        .filter(|body| body.to_string().contains("SQLite"));
+    let queries = requests.iter().map(Recorded::json).filter(|body| body.to_string().contains("SQLite"));
     let temperatures = queries.map(|body| body["temperature"].to_string()).collect();
     (result.answer.unwrap().text.lines().next().unwrap_or_default().to_owned(), temperatures)
 }
