@@ -5,6 +5,9 @@
 /// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// Why bytes are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
@@ -43,14 +46,19 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
             }
             text
         }
-        Encoding::Utf8 { rest } => {
-            let mark_bytes = bytes.len() - rest.len();
-            let mut bytes = bytes;
-            bytes.drain(..mark_bytes);
+        Encoding::Utf8 { .. } => without_mark(
             String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-        }
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        ),
     }
+}
+
+/// A text without its byte order mark.
+pub(crate) fn without_mark(mut text: String) -> String {
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    text
 }
 
 /// Converts UTF-16 to UTF-8 piece by piece.

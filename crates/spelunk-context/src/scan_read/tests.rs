@@ -131,7 +131,7 @@ fn a_file_of_nothing_but_a_byte_order_mark_is_empty() {
 fn read_as_scanned(bytes: &[u8]) -> String {
     let source = crate::SourceInput::Text { name: "a".into(), bytes: bytes.to_vec() };
     let corpus = crate::Corpus::scan(&[source], &crate::ScanOptions::default(), &mut |_| {}).unwrap();
-    read_text(&corpus.documents()[0]).unwrap()
+    read_text(&corpus.documents()[0], Compared::Bytes).unwrap()
 }
 
 #[test]
