@@ -16,7 +16,7 @@ use crate::document::{Database, DocEntry, Origin, Pins, SourceInput, WordsSought
 use crate::extract::ExtractKind;
 use crate::image::{ImageEntry, ImageKind};
 use crate::needles::Needles;
-use crate::scan_read::{Read, Reading, Report, ScanProgress, digest_of, read_through};
+use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::secrets::Sought;
 use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
@@ -305,7 +305,7 @@ fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<I
 
 /// Sorts out what was read.
 fn admit_all(
-    read: Vec<Read>,
+    read: Vec<ReadCandidate>,
     documents: &mut Vec<DocEntry>,
     images: &mut Vec<ImageEntry>,
     reports: &mut [ScanReport],

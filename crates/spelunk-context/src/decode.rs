@@ -153,9 +153,16 @@ fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
     if MAGIC.iter().any(|magic| rest.starts_with(magic)) || memchr::memchr(0, rest).is_some() {
         return Err(NotText::Binary);
     }
-    let n_odd = rest.iter().filter(|&&byte| byte < 0x80 && is_odd_control(char::from(byte))).count();
+    // Compared without a branch, sixteen bytes and more at a time.
+    let is_odd = |byte: u8| {
+        (byte < 0x08) | (byte == 0x0b) | ((byte > 0x0d) & (byte < 0x20) & (byte != 0x1b)) | (byte == 0x7f)
+    };
+    let n_odd: usize = rest.iter().map(|&byte| usize::from(is_odd(byte))).sum();
     if !is_rare(n_odd, rest.len()) {
         return Err(NotText::Binary);
+    }
+    if str::from_utf8(rest).is_ok() {
+        return Ok(());
     }
     let n_invalid: usize = rest.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     // Western text in Latin-1 has a few per cent of these and stays readable; other alphabets do not.

@@ -2,16 +2,18 @@
 //! in a table, which costs the same for one string as for hundreds. A scan looks for the words of a search like that,
 //! in the same pass as for secrets, so that documents without any need not be read again.
 
-const INDEX_BITS: u32 = 16;
+/// The table fits a second-level cache. A smaller one has more places where nothing begins.
+const INDEX_BITS: u32 = 18;
 const TABLE_LEN: usize = 1 << INDEX_BITS;
 
 /// Makes ASCII letters lower case. It changes other bytes, too, so that more than letters may look the same.
 const FOLD: u32 = 0x2020_2020;
 
-/// How strings begin. It may report a place where none does, and misses none.
+/// How strings begin, with a label for each. It may report a place where none begins, and misses none.
 #[derive(Clone)]
 pub(crate) struct Starts {
-    table: Box<[bool; TABLE_LEN]>,
+    /// 0 where no string begins.
+    labels: Box<[u8; TABLE_LEN]>,
 }
 
 impl std::fmt::Debug for Starts {
@@ -22,38 +24,41 @@ impl std::fmt::Debug for Starts {
 
 impl Default for Starts {
     fn default() -> Self {
-        Self { table: Box::new([false; TABLE_LEN]) }
+        Self { labels: vec![0; TABLE_LEN].try_into().expect("it has this length") }
     }
 }
 
 impl Starts {
-    /// Adds a string of at least three bytes.
-    pub(crate) fn add(&mut self, string: &[u8]) {
+    /// The labels of all beginnings of a string, which has at least three bytes.
+    pub(crate) fn labels_of(&mut self, string: &[u8], mut on_label: impl FnMut(&mut u8)) {
         match *string {
-            [a, b, c, d, ..] => self.table[index([a, b, c, d])] = true,
-            [a, b, c] => (0..=u8::MAX).for_each(|any| self.table[index([a, b, c, any])] = true),
+            [a, b, c, d, ..] => on_label(&mut self.labels[index([a, b, c, d])]),
+            [a, b, c] => {
+                (0..=u8::MAX).for_each(|any| on_label(&mut self.labels[index([a, b, c, any])]));
+            }
             [] | [_] | [_, _] => debug_assert!(false, "a shorter string is nearly everywhere"),
         }
     }
 
-    /// Adds all of another table.
+    /// Adds what begins in another table and not in this one.
     pub(crate) fn join(&mut self, other: &Self) {
-        for (is_start, also) in self.table.iter_mut().zip(&*other.table) {
-            *is_start |= also;
+        for (label, also) in self.labels.iter_mut().zip(&*other.labels) {
+            *label = if *label == 0 { *also } else { *label };
         }
     }
 
-    /// The first place from `from` on where a string may begin.
+    /// The first place from `from` on where a string may begin, and its label.
     #[inline]
-    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, u8)> {
         let rest = text.get(from..)?;
-        let is_start = |gram: &[u8]| gram.try_into().is_ok_and(|gram| self.table[index(gram)]);
-        if let Some(at) = rest.windows(4).position(is_start) {
-            return Some(from + at);
+        let label = |gram: &[u8]| gram.try_into().map_or(0, |gram| self.labels[index(gram)]);
+        if let Some(at) = rest.windows(4).position(|gram| label(gram) != 0) {
+            return Some((from + at, label(&rest[at..at + 4])));
         }
         // A string of three bytes may be the end of the text.
         let &[a, b, c] = rest.last_chunk()?;
-        self.table[index([a, b, c, 0])].then(|| text.len() - 3)
+        let label = self.labels[index([a, b, c, 0])];
+        (label != 0).then(|| (text.len() - 3, label))
     }
 }
 
@@ -62,6 +67,9 @@ fn index(gram: [u8; 4]) -> usize {
     let folded = u32::from_le_bytes(gram) | FOLD;
     (folded.wrapping_mul(0x9E37_79B1) >> (u32::BITS - INDEX_BITS)) as usize
 }
+
+/// The label of all words of a search.
+const SOUGHT: u8 = u8::MAX;
 
 /// The beginnings of words to find, in any case and with any underscores after the first letter.
 #[derive(Debug, Clone)]
@@ -93,7 +101,7 @@ impl Needles {
                 let mut gram: Vec<u8> = letters.by_ref().take(1).collect();
                 let next = |n: u8| if underscores >> n & 1 == 1 { Some(b'_') } else { letters.next() };
                 gram.extend((0..3).map_while(next));
-                starts.add(&gram);
+                starts.labels_of(&gram, |label| *label = SOUGHT);
             }
         }
         Some(Self { words, starts })
@@ -101,9 +109,9 @@ impl Needles {
 
     /// The first place from `from` on where a word begins.
     pub fn find(&self, text: &[u8], from: usize) -> Option<usize> {
-        let mut at = self.starts.find(text, from)?;
+        let (mut at, _) = self.starts.find(text, from)?;
         while !self.begin_at(text, at) {
-            at = self.starts.find(text, at + 1)?;
+            (at, _) = self.starts.find(text, at + 1)?;
         }
         Some(at)
     }

@@ -5,7 +5,7 @@ pub(crate) mod sample;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -74,13 +74,13 @@ pub(crate) enum Reading {
 type CandidateBatch = Vec<(usize, Candidate)>;
 
 /// A candidate with its number and what was read.
-pub(crate) type Read = (usize, Candidate, Reading);
+pub(crate) type ReadCandidate = (usize, Candidate, Reading);
 
 /// The results of a thread since it last sent some.
 #[derive(Default)]
 struct ReadingBatch {
     bytes: u64,
-    readings: Vec<Read>,
+    readings: Vec<ReadCandidate>,
 }
 
 /// Who is told about the progress.
@@ -93,7 +93,7 @@ pub(crate) fn read_through<T>(
     threads: NonZeroUsize,
     (progress, report): (&mut ScanProgress, Report<'_>),
     list: impl FnOnce(&mut dyn FnMut(Candidate), &mut ScanProgress, Report<'_>) -> T,
-) -> (T, Vec<Read>) {
+) -> (T, Vec<ReadCandidate>) {
     let (hand, handed) = mpsc::channel();
     let handed = Mutex::new(handed);
     let (sender, receiver) = mpsc::channel();
@@ -331,7 +331,7 @@ fn read_file(
 }
 
 fn read_one(
-    input: &mut dyn io::Read,
+    input: &mut dyn Read,
     mut watch: Option<SecretWatch<'_>>,
     buffer: &mut [u8],
     tick: &mut dyn FnMut(u64),
@@ -458,7 +458,7 @@ fn keep_extracted(
 }
 
 /// Reads until the buffer is full or the input ends; returns how much there was.
-fn fill(input: &mut dyn io::Read, buffer: &mut [u8]) -> io::Result<usize> {
+fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut n_read = 0;
     while n_read < buffer.len() {
         match input.read(&mut buffer[n_read..]) {

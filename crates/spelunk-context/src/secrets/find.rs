@@ -71,8 +71,8 @@ pub(crate) struct Sought {
 
 impl Sought {
     pub(crate) fn new(needles: Needles) -> Self {
-        let mut starts = needles.starts().clone();
-        starts.join(&ENGINE.starts);
+        let mut starts = ENGINE.starts.clone();
+        starts.join(needles.starts());
         Self { needles, starts }
     }
 }
@@ -95,11 +95,11 @@ pub(super) fn finds_and_sought(
     let seen = text.get(..to.saturating_add(3)).unwrap_or(text);
     loop {
         let starts = sought.map_or(&engine.starts, |sought| &sought.starts);
-        let Some(at) = starts.find(seen, next).filter(|&at| at < to) else { break };
+        let Some((at, label)) = starts.find(seen, next).filter(|&(at, _)| at < to) else { break };
         if sought.is_some_and(|sought| sought.needles.begin_at(text, at)) {
             *sought = None;
         }
-        for &(keyword, rule_idx) in &engine.keywords[usize::from(text[at].to_ascii_lowercase())] {
+        for &(keyword, rule_idx) in engine.keywords.get(usize::from(label)).into_iter().flatten() {
             let word = text.get(at..at + keyword.len());
             if word.is_some_and(|word| word.eq_ignore_ascii_case(keyword.as_bytes())) {
                 let bytes = engine.rules[rule_idx].find_at(text, at);
@@ -142,21 +142,29 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::build);
 
 struct Engine {
     starts: Starts,
-    /// The keywords that begin with a byte, with the indexes of their rules.
+    /// The keywords by the labels of their starts, with the indexes of their rules.
     keywords: Vec<Vec<(&'static str, usize)>>,
     rules: Vec<Compiled>,
 }
 
 impl Engine {
     fn build() -> Self {
-        let (mut starts, mut keywords) = (Starts::default(), vec![Vec::new(); 256]);
+        let mut starts = Starts::default();
+        let mut keywords: Vec<Vec<(&str, usize)>> = vec![Vec::new()];
         for (rule_idx, rule) in RULES.iter().enumerate() {
             for &keyword in rule.keywords {
-                starts.add(keyword.as_bytes());
-                let first = keyword.as_bytes()[0].to_ascii_lowercase();
-                keywords[usize::from(first)].push((keyword, rule_idx));
+                let new = u8::try_from(keywords.len()).expect("there are fewer keywords than labels");
+                keywords.push(Vec::new());
+                starts.labels_of(keyword.as_bytes(), |label| {
+                    *label = if *label == 0 { new } else { *label };
+                    let alike = &mut keywords[usize::from(*label)];
+                    if !alike.contains(&(keyword, rule_idx)) {
+                        alike.push((keyword, rule_idx));
+                    }
+                });
             }
         }
+        assert!(keywords.len() < usize::from(u8::MAX), "the last label is that of the words of a search");
         Self { starts, keywords, rules: RULES.iter().map(Compiled::new).collect() }
     }
 }
