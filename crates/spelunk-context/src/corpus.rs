@@ -12,11 +12,13 @@ use spelunk_types::{BlobId, ScanOptions};
 
 pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
-use crate::document::{Database, DocEntry, Origin, Pins, SourceInput};
+use crate::document::{Database, DocEntry, Origin, Pins, SourceInput, WordsSought};
 use crate::extract::ExtractKind;
 use crate::image::{ImageEntry, ImageKind};
-use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
+use crate::needles::Needles;
+use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
+use crate::secrets::Sought;
 use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
 use crate::{ExtractError, ScanReport, SkipReason, SourceError, name};
 
@@ -31,6 +33,8 @@ pub struct Corpus {
     images: Vec<ImageEntry>,
     bytes: u64,
     digest: BlobId,
+    /// The words that the scan looked for; see [`View::may_hold`](crate::View::may_hold).
+    sought: Option<Needles>,
     /// Removes the directory when the corpus is dropped.
     _scratch: Scratch,
 }
@@ -87,16 +91,24 @@ impl Corpus {
         pins: &Pins,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
-        let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
-        let threads = NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two");
-        Self::scan_with(threads, sources, options, pins, progress)
+        Self::scan_with(threads(), sources, options, (pins, None), progress)
+    }
+
+    /// The same for a search for these words: documents without any need not be read again.
+    pub fn scan_for(
+        needles: Option<Needles>,
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
+        Self::scan_with(threads(), sources, options, (&Pins::new(), needles), progress)
     }
 
     pub(crate) fn scan_with(
         threads: NonZeroUsize,
         sources: &[SourceInput],
         options: &ScanOptions,
-        pins: &Pins,
+        (pins, needles): (&Pins, Option<Needles>),
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
         let filter = Filter::compile(options)?;
@@ -104,39 +116,31 @@ impl Corpus {
         let mut so_far = ScanProgress::default();
         let room = ScanContext { filter: &filter, scratch: &scratch };
         let mut images = Vec::new();
-        let (mut candidates, mut reports) = list(sources, room, &mut images, &mut so_far, progress)?;
-        for candidate in &mut candidates {
-            let pin = pins.get(&candidate.name).filter(|pin| pin.bytes < candidate.bytes);
-            if let Some(pin) = pin.filter(|_| candidate.is_plain_file()) {
-                so_far.bytes_total -= candidate.bytes - pin.bytes;
-                (candidate.bytes, candidate.pin) = (pin.bytes, Some(*pin));
-            }
-        }
-        progress(so_far);
-        let mut rest = in_order(candidates, options).into_iter();
-        let documents_max = match options.files_max {
-            0 => usize::MAX,
-            files_max => usize::try_from(files_max).unwrap_or(usize::MAX),
-        };
-        let mut documents = Vec::new();
+        let sought = needles.map(Sought::new);
+        // If not all are wanted, reading begins when all are listed.
+        let files_max = usize::try_from(options.files_max).unwrap_or(usize::MAX);
+        let mut waiting = Vec::new();
+        let sought = sought.as_ref();
+        let (reports, read) =
+            read_through(&scratch, sought, threads, (&mut so_far, progress), |read, so_far, progress| {
+                list(sources, (room, pins), &mut images, (so_far, progress), &mut |candidate| {
+                    if files_max > 0 { waiting.push(candidate) } else { read(candidate) }
+                })
+            });
+        let (mut reports, mut documents) = (reports?, Vec::new());
+        admit_all(read, &mut documents, &mut images, &mut reports)?;
+        let mut rest = in_order(waiting, options).into_iter();
         loop {
             // Fill the remaining room; files that turn out not to be text make room for more.
-            let batch: Vec<_> = rest.by_ref().take(documents_max - documents.len()).collect();
-            if batch.is_empty() {
+            let mut batch = rest.by_ref().take(files_max.saturating_sub(documents.len())).peekable();
+            if batch.peek().is_none() {
                 break;
             }
-            let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
-            for (candidate, reading) in batch.into_iter().zip(readings) {
-                let report = &mut reports[candidate.source_idx];
-                if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
-                    images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
-                }
-                match admit(candidate, reading, report)? {
-                    Admitted::Document(document) => documents.push(*document),
-                    Admitted::Image(image) => images.push(image),
-                    Admitted::Nothing => {}
-                }
-            }
+            let ((), read) =
+                read_through(&scratch, sought, threads, (&mut so_far, progress), |read, _, _| {
+                    batch.for_each(read);
+                });
+            admit_all(read, &mut documents, &mut images, &mut reports)?;
         }
         for candidate in rest {
             so_far.files_total -= 1;
@@ -150,7 +154,8 @@ impl Corpus {
         }
         images.sort_by(|a, b| a.name.cmp(&b.name));
         images.dedup_by(|a, b| a.name == b.name);
-        Ok(Self { images, ..Self::sorted(documents, reports, scratch) })
+        let sought = sought.map(|sought| sought.needles.clone());
+        Ok(Self { images, sought, ..Self::sorted(documents, reports, scratch) })
     }
 
     /// Every document, sorted by name.
@@ -166,6 +171,10 @@ impl Corpus {
     /// One report per source, in the order in which the sources were named.
     pub fn reports(&self) -> &[ScanReport] {
         &self.reports
+    }
+
+    pub(crate) fn sought(&self) -> Option<&Needles> {
+        self.sought.as_ref()
     }
 
     /// The total size of all documents on disk.
@@ -186,8 +195,13 @@ impl Corpus {
         }
         let bytes = documents.iter().map(|document| document.bytes).sum();
         let digest = digest_of(documents.iter().map(|document| (document.name.as_str(), &document.digest)));
-        Self { documents, reports, images: Vec::new(), bytes, digest, _scratch: scratch }
+        Self { documents, reports, images: Vec::new(), bytes, digest, sought: None, _scratch: scratch }
     }
+}
+
+fn threads() -> NonZeroUsize {
+    let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two")
 }
 
 /// Sorts the candidates so that those to keep come first when `files_max` does not admit all.
@@ -198,20 +212,20 @@ fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candid
     candidates
 }
 
-/// Lists the candidates of all sources, with a report for each that counts the files left out so far. Images that are no
-/// candidates go to `images`.
+/// Lists the candidates of all sources; returns a report for each that counts the files left out so far. Images that are
+/// no candidates go to `images`.
 fn list(
     sources: &[SourceInput],
-    room: ScanContext<'_>,
+    (room, pins): (ScanContext<'_>, &Pins),
     images: &mut Vec<ImageEntry>,
-    so_far: &mut ScanProgress,
-    progress: &mut dyn FnMut(ScanProgress),
-) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
+    (so_far, progress): (&mut ScanProgress, Report<'_>),
+    take: &mut dyn FnMut(Candidate),
+) -> Result<Vec<ScanReport>, SourceError> {
     let opened =
         sources.iter().map(|input| Source::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
     let names = source_names(&opened);
     let is_alone = opened.len() == 1;
-    let (mut candidates, mut reports) = (Vec::new(), Vec::new());
+    let mut reports = Vec::new();
     let mut seen = HashSet::new();
     for (source_idx, (source, name)) in opened.into_iter().zip(names).enumerate() {
         let prefix = if is_alone { String::new() } else { name.clone() };
@@ -238,34 +252,28 @@ fn list(
                 duplicates.push(name);
                 return;
             }
-            so_far.files_total += 1;
-            so_far.bytes_total += bytes;
-            if so_far.files_total.is_multiple_of(TICK_FILES) {
-                progress(*so_far);
-            }
             let extract = match &origin {
                 _ if server.is_some() => None,
                 Origin::File(_) => ExtractKind::of(&name, room.filter.options),
                 Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
             };
-            candidates.push(Candidate {
-                source_idx,
-                origin,
-                name,
-                bytes,
-                named_by,
-                extract,
-                redacts,
-                pin: None,
-                server,
-            });
+            let is_plain = extract.is_none() && matches!(origin, Origin::File(_));
+            let pin = pins.get(&name).filter(|pin| is_plain && pin.bytes < bytes).copied();
+            let bytes = pin.map_or(bytes, |pin| pin.bytes);
+            so_far.files_total += 1;
+            so_far.bytes_total += bytes;
+            if so_far.files_total.is_multiple_of(TICK_FILES) {
+                progress(*so_far);
+            }
+            take(Candidate { source_idx, origin, name, bytes, named_by, extract, redacts, pin, server });
         })?;
         for name in duplicates {
             report.skip(SkipReason::Duplicate, &name);
         }
         reports.push(report);
     }
-    Ok((candidates, reports))
+    progress(*so_far);
+    Ok(reports)
 }
 
 /// A name for each source: as many trailing parts of its path as are needed to tell them apart.
@@ -293,6 +301,28 @@ fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<I
     let (Origin::File(path), Some(kind)) = (origin, ImageKind::of(name)) else { return None };
     let is_named = named_by == NamedBy::User;
     Some(ImageEntry { name: name.to_owned(), kind, bytes, is_named, path: path.clone() })
+}
+
+/// Sorts out what was read.
+fn admit_all(
+    read: Vec<ReadCandidate>,
+    documents: &mut Vec<DocEntry>,
+    images: &mut Vec<ImageEntry>,
+    reports: &mut [ScanReport],
+) -> Result<(), SourceError> {
+    documents.reserve(read.len());
+    for (_, candidate, reading) in read {
+        let report = &mut reports[candidate.source_idx];
+        if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
+            images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
+        }
+        match admit(candidate, reading, report)? {
+            Admitted::Document(document) => documents.push(*document),
+            Admitted::Image(image) => images.push(image),
+            Admitted::Nothing => {}
+        }
+    }
+    Ok(())
 }
 
 /// What a candidate turned out to be.
@@ -330,6 +360,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
                 database,
                 redacts,
                 has_secrets,
+                sought: if secrets.lacks_sought { WordsSought::Absent } else { WordsSought::Unknown },
             })));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
