@@ -153,7 +153,7 @@ fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
     if MAGIC.iter().any(|magic| rest.starts_with(magic)) || memchr::memchr(0, rest).is_some() {
         return Err(NotText::Binary);
     }
-    // Compared without a branch, sixteen bytes and more at a time.
+    #[expect(clippy::needless_bitwise_bool, reason = "without a branch, many bytes are compared at a time")]
     let is_odd = |byte: u8| {
         (byte < 0x08) | (byte == 0x0b) | ((byte > 0x0d) & (byte < 0x20) & (byte != 0x1b)) | (byte == 0x7f)
     };

@@ -40,8 +40,8 @@ fn main() -> ExitCode {
                 (0..N_COPIES).for_each(|n| copy(source, &copies.path().join(format!("copy{n}"))));
                 roots.push(copies.path().to_owned());
             }
-            let is_kept = roots.iter().fold(true, |is_kept, root| compare(root) && is_kept);
-            if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            let kept: Vec<bool> = roots.iter().map(|root| compare(root)).collect();
+            if kept.contains(&false) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
     }
 }

@@ -66,10 +66,11 @@ impl DerivedFiles {
     /// that is not possible.
     pub fn replace_by_blob(&self, name: &str, blob: &BlobId, bytes: &[u8]) -> Result<(), JournalError> {
         let staged = self.name(&format!("{STAGED}{blob}"));
-        let linked = match self.folder.is_empty() {
-            // Elsewhere than in its workspace.
-            true => Err(io::ErrorKind::Unsupported.into()),
-            false => self.dir.link(&file_name(blob), &staged),
+        let is_in_workspace = !self.folder.is_empty();
+        let linked = if is_in_workspace {
+            self.dir.link(&file_name(blob), &staged)
+        } else {
+            Err(io::ErrorKind::Unsupported.into())
         };
         let linked = linked.and_then(|()| self.dir.rename(&staged, &self.name(name), Durability::Unsynced));
         // Two names of the same bytes are not renamed into one.
