@@ -7,8 +7,8 @@ use std::process::{Command, ExitCode};
 
 use crate::tidy::{metadata, say};
 
-/// Builds the program and the module. `--dev`: without optimisation. `--embedded`: with the runner of local models, which
-/// needs cmake and libclang. `--musl`: for musl in place of glibc, with the package `ziglang` beside `maturin`.
+/// Builds the program and the module. `--dev`: without optimisation. `--musl`: for musl in place of glibc, with the package
+/// `ziglang` beside `maturin`.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let (flags, named): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
@@ -23,11 +23,10 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
 
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
 fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
-    if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--embedded", "--musl"].contains(flag)) {
+    if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--musl"].contains(flag)) {
         return Err(format!("there is no flag `{unknown}`"));
     }
     let (profile, folder) = if flags.contains(&"--dev") { ("dev", "debug") } else { ("release", "release") };
-    let features = if flags.contains(&"--embedded") { "module,embedded" } else { "module" };
     let metadata = metadata()?;
     let place =
         |name: &str| metadata[name].as_str().map(PathBuf::from).ok_or(format!("cargo knows no {name}"));
@@ -38,7 +37,7 @@ fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
     let module = |out: &Path| {
         let mut command = Command::new(maturin);
         command.args(["build", "--strip", "--ignore-rust-version", "--interpreter", "python3"]);
-        command.args(["--profile", profile, "--features", features, "--out"]).arg(out);
+        command.args(["--profile", profile, "--out"]).arg(out);
         if let Some(musl) = &musl {
             command.args(["--zig", "--target", musl]).env("CARGO_ZIGBUILD_ZIG_PATH", &zig);
         }
