@@ -88,7 +88,7 @@ pub struct DocEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordsSought {
     Absent,
-    /// It may have them, or nobody looked.
+    /// It may have them, or the scan did not look for any.
     Unknown,
 }
 

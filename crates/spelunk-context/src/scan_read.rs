@@ -83,7 +83,7 @@ struct ReadingBatch {
     readings: Vec<ReadCandidate>,
 }
 
-/// Who is told about the progress.
+/// The function that shows progress.
 pub(crate) type Report<'a> = &'a mut dyn FnMut(ScanProgress);
 
 /// Reads the candidates that `list` hands over, while it is listing others. Returns them in order, with what was read.
