@@ -57,6 +57,16 @@ async fn of_doubtful_queries_the_result_that_three_have_is_believed() {
 }
 
 #[tokio::test]
+async fn without_agreement_nine_queries_are_written() {
+    let different: Vec<String> = (1..=9).map(|n| format!("SELECT count(*) + {n} FROM staff")).collect();
+    let mut rules = queries(&different.iter().map(String::as_str).collect::<Vec<_>>());
+    rules.extend([on("0#9").reply("Who is first?"), on("0#10").reply("fact"), on("0#11").reply("NOT FOUND")]);
+    let (text, temperatures) = answer(&mut stage(rules)).await;
+    assert!(text.starts_with(NOT_SAID), "{text}");
+    assert_eq!(temperatures.len(), 9);
+}
+
+#[tokio::test]
 async fn equal_queries_are_sent_again_although_replies_are_cached() {
     let mut stage = stage(queries(&[ALL, RED, ALL, RED, RED]));
     stage.cache_replies = true;
