@@ -183,7 +183,7 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
         }
     };
     let is_pdf = image.kind == ImageKind::Pdf;
-    let can_see = if is_pdf { model.reads_pdf() } else { model.sees_images() };
+    let can_see = if is_pdf { model.facts().reads_pdf } else { model.facts().sees_images };
     if can_see {
         return Ok(strategy);
     }

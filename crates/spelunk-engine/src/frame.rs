@@ -137,7 +137,7 @@ impl Frame {
     /// Tokens of text that fit into one prompt of this frame besides a reply; unlimited if the model's window is
     /// unknown. A quarter is left free, because token counts are estimates.
     pub(crate) fn room_tokens(&self) -> u64 {
-        let Some(window) = self.model().window_tokens() else { return u64::MAX };
+        let Some(window) = self.model().facts().window_tokens else { return u64::MAX };
         let n_reply = self.limits().root_output_tokens_max.min(window / 4);
         (window - n_reply) / 4 * 3
     }

@@ -10,7 +10,7 @@ mod reader;
 mod speech;
 
 use futures_util::stream;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, estimate_tokens};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Price, Prompt, estimate_tokens};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::rng::Rng;
@@ -155,14 +155,15 @@ impl Model for SimModel {
     }
 
     /// A fictitious price, that of a small model, so that costs can be compared.
-    fn price(&self) -> Option<Price> {
-        Some(Price {
+    fn facts(&self) -> ModelFacts {
+        let price = Some(Price {
             input_microusd_per_mtok: 250_000,
             cached_microusd_per_mtok: 25_000,
             cache_write_microusd_per_mtok: 250_000,
             output_microusd_per_mtok: 2_000_000,
             above: None,
-        })
+        });
+        ModelFacts { price, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {

@@ -6,14 +6,13 @@ use serde_json::Value;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
+use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt};
 
 /// The API version we use.
 pub(crate) const API_VERSION: &str = "2026-10-21";
@@ -62,20 +61,8 @@ impl Model for AnthropicModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -12,13 +12,12 @@ use crate::aws_event_stream::EventStreamParser;
 use crate::caller::{Caller, KeyHeader};
 use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
 use crate::http::percent_encoded;
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_whole, reasoning_delta, stream_reply, text_delta};
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool};
 
 /// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
@@ -90,20 +89,8 @@ impl Model for BedrockModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -114,7 +101,7 @@ impl Model for BedrockModel {
         let request = self.caller.post(&self.path, call, body.clone());
         let (host, path) = self.caller.endpoint.host_and_path(&self.path);
         let unsent = Box::pin(async move { signer.signed(request, (&host, &path, &body)).await });
-        stream_reply(unsent, self.caller.context(prompt), self.caller.price, Decoder::default())
+        stream_reply(unsent, self.caller.context(prompt), self.caller.facts.price, Decoder::default())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error_mapping::RequestContext;
 use crate::hosted::{Ability, HostedCatalogue, price_of};
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::reply::{Decode, Prepared, stream_reply};
-use crate::{ModelError, ModelStream, Price, Prompt, Secret};
+use crate::{ModelError, ModelFacts, ModelStream, Price, Prompt, Secret};
 
 /// A provider's URL, credentials and model name.
 #[derive(Debug, Clone)]
@@ -30,13 +30,8 @@ pub struct ModelOptions {
 pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
     pub(crate) reference: ModelRef,
-    pub(crate) price: Option<Price>,
-    /// The longest prompt, if the catalogue lists the model.
-    pub(crate) window_tokens: Option<u64>,
-    /// Whether the catalogue says that it reads images.
-    pub(crate) sees_images: bool,
-    /// Whether the catalogue says that it reads PDF.
-    pub(crate) reads_pdf: bool,
+    /// As the catalogue lists it.
+    pub(crate) facts: ModelFacts,
     headers: HeaderMap,
     context: RequestContext,
     label_calls: bool,
@@ -75,17 +70,8 @@ impl Caller {
         let can = |ability| listed.as_ref().is_some_and(|model| model.can(ability));
         let (sees_images, reads_pdf) = (can(Ability::Vision), can(Ability::Pdf));
         let window_tokens = listed.and_then(|model| model.window_tokens);
-        Ok(Self {
-            endpoint,
-            reference,
-            price,
-            window_tokens,
-            sees_images,
-            reads_pdf,
-            headers,
-            context,
-            label_calls,
-        })
+        let facts = ModelFacts { price, window_tokens, sees_images, reads_pdf, ..ModelFacts::default() };
+        Ok(Self { endpoint, reference, facts, headers, context, label_calls })
     }
 
     /// Adds a header to every request.
@@ -121,6 +107,6 @@ impl Caller {
     ) -> ModelStream {
         let prepared = Prepared { request: self.post(path, call, body), secrets: Vec::new() };
         let unsent = Box::pin(std::future::ready(Ok(prepared)));
-        stream_reply(unsent, self.context(prompt), self.price, decoder)
+        stream_reply(unsent, self.context(prompt), self.facts.price, decoder)
     }
 }

@@ -12,7 +12,7 @@ use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool::{images, sorted};
 use crate::wire::command as wire;
-use crate::{Model, ModelError, ModelStream, Prompt, Tool};
+use crate::{Model, ModelError, ModelFacts, ModelStream, Prompt, Tool};
 use running::Running;
 
 /// The output format of a program.
@@ -87,8 +87,8 @@ impl Model for CommandModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.options.price
+    fn facts(&self) -> ModelFacts {
+        ModelFacts { price: self.options.price, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {

@@ -25,7 +25,7 @@ use tokio::time::timeout;
 
 use crate::chat::{ChatForm, ChatPiece};
 use crate::gguf::GgufHeader;
-use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
+use crate::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Price, Prompt};
 
 /// Calls that may wait or run at once; further ones are refused for the moment.
 const CALLS_MAX: usize = 1_024;
@@ -156,16 +156,9 @@ impl Model for EmbeddedModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        Some(Price::FREE)
-    }
-
-    fn computes_here(&self) -> bool {
-        true
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        Some(self.work.window_tokens as u64)
+    fn facts(&self) -> ModelFacts {
+        let window_tokens = Some(self.work.window_tokens as u64);
+        ModelFacts { price: Some(Price::FREE), computes_here: true, window_tokens, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {

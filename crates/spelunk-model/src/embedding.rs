@@ -87,7 +87,7 @@ impl EmbeddingClient {
 
     /// What it costs, if known.
     pub fn price(&self) -> Option<Price> {
-        self.caller.price
+        self.caller.facts.price
     }
 
     /// Embeds a batch; one request. A server that accepts and stays silent would block the caller forever, and nothing
@@ -120,7 +120,10 @@ impl EmbeddingClient {
             self.read(&body, texts.len()).map_err(|detail| context.malformed(&detail))?;
         let usage = n_tokens.map(|input_tokens| {
             let usage = Usage { input_tokens, ..Usage::default() };
-            Usage { cost_microusd: self.caller.price.map_or(0, |price| price.cost_microusd(&usage)), ..usage }
+            Usage {
+                cost_microusd: self.caller.facts.price.map_or(0, |price| price.cost_microusd(&usage)),
+                ..usage
+            }
         });
         Ok(Embedded { vectors, usage })
     }

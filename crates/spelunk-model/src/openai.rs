@@ -8,7 +8,6 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::image::PDF_NAME;
-use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
@@ -17,7 +16,9 @@ use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Part, Prompt, Tool};
+use crate::{
+    Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Part, Prompt, Tool,
+};
 
 /// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
@@ -149,21 +150,11 @@ impl Model for OpenAiModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
+    fn facts(&self) -> ModelFacts {
+        let facts = self.caller.facts;
         // The other servers with this format take no files.
-        self.caller.reads_pdf && matches!(self.caller.reference.provider.as_str(), "openai" | "azure")
+        let takes_files = matches!(self.caller.reference.provider.as_str(), "openai" | "azure");
+        ModelFacts { reads_pdf: facts.reads_pdf && takes_files, ..facts }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -173,7 +173,7 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
         name,
         reference: opened.as_ref().map(|found| found.model.reference().clone()),
         roles: Vec::new(),
-        price: opened.and_then(|found| found.model.price()),
+        price: opened.and_then(|found| found.model.facts().price),
         key,
         context_tokens: None,
         rate: Rate::default(),

@@ -89,7 +89,7 @@ impl Frame {
     }
 
     fn ask_at(&self, call: CallId, mut ask: Ask) -> Asking {
-        if let Some(effort) = ask.model.effort() {
+        if let Some(effort) = ask.model.facts().effort {
             Arc::make_mut(&mut ask.prompt).effort = Some(effort);
         }
         let (frame, past) = (self.clone(), self.move_past_failures());

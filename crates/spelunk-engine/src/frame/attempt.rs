@@ -61,7 +61,7 @@ pub(crate) async fn attempt(
     };
     let patient = bound_idle(deltas, limits.call_idle_ms_max, seen.clone());
     let whole = collect(patient, limits.reply_bytes_max, on_text);
-    if model.computes_here() {
+    if model.facts().computes_here {
         return whole.await;
     }
     match timeout(Duration::from_millis(limits.call_ms_max), whole).await {

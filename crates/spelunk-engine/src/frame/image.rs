@@ -37,7 +37,7 @@ impl Frame {
             let can_show = |kind| if kind == ImageKind::Pdf { pdf } else { pictures };
             view.images().iter().filter(|image| can_show(image.kind)).collect()
         };
-        let (pictures, pdf) = (model.sees_images(), model.reads_pdf());
+        let (pictures, pdf) = (model.facts().sees_images, model.facts().reads_pdf);
         if !self.observes_next(LISTED) && (self.is_replaying() || listed(pictures, pdf).is_empty()) {
             return Ok(Vec::new());
         }
@@ -147,9 +147,9 @@ impl Frame {
 
 fn check_sight(model: &dyn Model, is_pdf: bool) -> Result<(), (&'static str, String)> {
     let (can, what, setting) = if is_pdf {
-        (model.reads_pdf(), "read PDF", "pdf")
+        (model.facts().reads_pdf, "read PDF", "pdf")
     } else {
-        (model.sees_images(), "see images", "vision")
+        (model.facts().sees_images, "see images", "vision")
     };
     let message = format!(
         "`{}` cannot {what}: choose a model that can, or set `models.NAME.{setting} = true` if it can",

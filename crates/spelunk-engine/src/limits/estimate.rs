@@ -20,7 +20,7 @@ pub(crate) fn dearest(model: &dyn Model, input_tokens: u64, output_tokens: u64) 
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
     // Writing to a provider's cache costs more than plain input; the provider decides whether to do so.
     let written = Usage { cache_written_tokens: input_tokens, ..usage };
-    let cost = |usage: &Usage| model.price().map_or(0, |price| price.cost_microusd(usage));
+    let cost = |usage: &Usage| model.facts().price.map_or(0, |price| price.cost_microusd(usage));
     Usage { cost_microusd: cost(&usage).max(cost(&written)), ..usage }
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn usage_of(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usa
 
 /// The cost of the tokens a provider reported. Without a price of our own, the provider's reported charge counts.
 pub(crate) fn priced(model: &dyn Model, usage: Usage) -> Usage {
-    if model.price().is_none() && usage.cost_microusd > 0 {
+    if model.facts().price.is_none() && usage.cost_microusd > 0 {
         return usage;
     }
-    let cost_microusd = model.price().map_or(0, |price| price.cost_microusd(&usage));
+    let cost_microusd = model.facts().price.map_or(0, |price| price.cost_microusd(&usage));
     Usage { cost_microusd, ..usage }
 }
 

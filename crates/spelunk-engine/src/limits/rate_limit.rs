@@ -217,7 +217,7 @@ impl RateLimits {
     /// The rate limit of a model, shared by all runs.
     pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
         let reference = model.reference();
-        let rate = model.rate();
+        let rate = model.facts().rate;
         let key = format!("{reference} {} {rate:?}", reference.base_url);
         let mut by_model = lock(&self.by_model);
         if by_model.len() >= MODELS_MAX && !by_model.contains_key(&key) {

@@ -102,5 +102,5 @@ pub(crate) enum ModelLookupError {
 /// The first model of a chain without a known price.
 pub(crate) fn unpriced(model: &Arc<dyn Model>) -> Option<&ModelRef> {
     let links = if model.links().is_empty() { std::slice::from_ref(model) } else { model.links() };
-    links.iter().find(|link| link.price().is_none()).map(|link| link.reference())
+    links.iter().find(|link| link.facts().price.is_none()).map(|link| link.reference())
 }

@@ -20,12 +20,17 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if is_all_there_is(task) {
         return answer_plainly(frame, task).await;
     }
+    answer(frame, task, CERTAINTY_PERMILLE_MIN).await
+}
+
+/// Answers from the text that fits into one call.
+pub(super) async fn answer(frame: &Frame, task: &Task, certainty_min: u16) -> Result<Answer, FrameError> {
     let material = gather(task, bytes_max(frame)).await?;
-    let answered = match answer_from(frame, task, &material, CERTAINTY_PERMILLE_MIN).await {
+    let answered = match answer_from(frame, task, &material, certainty_min).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, material.text.len() as u64 / 2).await?;
-            answer_from(frame, task, &half, CERTAINTY_PERMILLE_MIN).await
+            answer_from(frame, task, &half, certainty_min).await
         }
         answered => answered,
     };

@@ -27,6 +27,7 @@ const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
 const SAMPLE_CHARS_MAX: usize = 5_000;
+const ENGLISH: &str = "English";
 /// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 200;
 /// The first step shows this share of the text that one call may hold.
@@ -88,11 +89,21 @@ pub(super) struct Proposal {
     queries: Vec<String>,
 }
 
+/// Whether a text is in another language than the question about it. What tells no language is taken for English.
+pub(super) async fn is_in_another_language(task: &Task) -> bool {
+    let of_question = evidence::language_of(task.question_shown());
+    language_of_text(task).await.unwrap_or(ENGLISH) != of_question.unwrap_or(ENGLISH)
+}
+
+async fn language_of_text(task: &Task) -> Option<&'static str> {
+    let view = task.view.clone();
+    blocking(move || evidence::language_of(&sample(&view))).await
+}
+
 /// Asks the model what to search for. If it does not reply, the question alone is searched for.
 pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, FrameError> {
     let question = task.question_shown();
-    let view = task.view.clone();
-    let language = blocking(move || evidence::language_of(&sample(&view))).await;
+    let language = language_of_text(task).await;
     let system =
         QUERIES.replace("{language} ", &language.map(|language| format!("{language} ")).unwrap_or_default());
     let prompt = one_call::with_examples(&system, QUERIES_EXAMPLES, question.to_owned(), QUERIES_TOKENS_MAX);

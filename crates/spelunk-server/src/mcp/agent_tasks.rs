@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use spelunk_app::failure::Usage;
 use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::units::head;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
@@ -237,8 +237,8 @@ impl Model for AgentModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

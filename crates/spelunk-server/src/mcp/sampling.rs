@@ -13,7 +13,7 @@ use rmcp::model::{
     ModelPreferences, SamplingMessage, SamplingMessageContentBlock,
 };
 use spelunk_app::provider::OF_CLIENT;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, ModelRef, StopReason};
 
 use super::questions::ClientChannel;
@@ -61,8 +61,8 @@ impl Model for SamplingModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

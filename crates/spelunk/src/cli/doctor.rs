@@ -191,7 +191,7 @@ fn sandbox(app: &App) -> Check {
 }
 
 fn price(model: &dyn Model) -> Check {
-    match model.price() {
+    match model.facts().price {
         Some(Price::FREE) => good("price", "free"),
         Some(price) => {
             let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);

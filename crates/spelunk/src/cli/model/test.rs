@@ -144,7 +144,7 @@ async fn ask(model: &dyn Model, progress: &mut Progress) -> Result<Tested, Model
 /// An embedded model takes as long as the machine needs, as in a run.
 async fn ask_once(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Result<Tested, ModelError> {
     let heard = hear(model, prompt, progress);
-    if model.computes_here() {
+    if model.facts().computes_here {
         return heard.await;
     }
     let after_ms = u64::try_from(TIME_MAX.as_millis()).unwrap_or(u64::MAX);
@@ -192,7 +192,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
                 let is_kept = serde_json::from_str::<Value>(said.trim())
                     .is_ok_and(|value| value.get("ready").is_some_and(Value::is_boolean));
                 let schema = if is_kept { SchemaSupport::Kept } else { SchemaSupport::Ignored };
-                let cost_microusd = model.price().map(|price| price.cost_microusd(&spent));
+                let cost_microusd = model.facts().price.map(|price| price.cost_microusd(&spent));
                 let first_ms = first_ms.unwrap_or(total_ms);
                 return Ok(Tested { first_ms, total_ms, pieces, usage, cost_microusd, schema, said });
             }
