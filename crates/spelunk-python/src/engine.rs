@@ -1,4 +1,4 @@
-//! Settings and questions from Python, and what an engine does with them.
+//! The engine for Python: settings, questions and contexts.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -169,7 +169,7 @@ impl Engine {
     /// Opens a session for code.
     fn session(&self, py: Python<'_>) -> PyResult<Session> {
         if self.sessions.get().is_none() {
-            // Of two threads that come here at once, one keeps the other's.
+            // If two threads get here at once, the first one's value is kept.
             drop(self.sessions.set(self.spelunk.sessions().map_err(|error| raised(&error))?));
         }
         Session::open(py, self.sessions.wait())

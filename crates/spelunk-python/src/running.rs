@@ -1,4 +1,4 @@
-//! A run in progress, for Python: its events one by one, a way to stop it, and its answer.
+//! A run in progress, for Python: its events, a way to stop it, and its answer.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, Notify};
 use crate::waiting::wait;
 use crate::{raised, told};
 
-/// How often a progress line changes.
+/// How often a progress line is updated.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// A run in progress. Freeing it stops the run as a crash would.
