@@ -131,7 +131,6 @@ impl Rule {
     }
 
     /// Sends the whole stream in one write, so that a bench does not measure how often the server wakes the client.
-    /// the server wakes it.
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.manner.is_at_once = true;
