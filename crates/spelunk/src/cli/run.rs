@@ -52,7 +52,7 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
-/// The width of a list that does not go to a terminal.
+/// The width of a list that is not printed to a terminal.
 const WIDTH_DEFAULT: usize = 80;
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
