@@ -134,7 +134,7 @@ pub(crate) fn place(number: u64) -> String {
     name(number, PLACE_TAILS)
 }
 
-/// The last name of a person, likewise.
+/// The last name of a person.
 fn family(number: u64) -> String {
     name(number, PERSON_TAILS)
 }
@@ -159,7 +159,7 @@ fn at<'a>(list: &[&'a str], number: u64) -> &'a str {
     list.get(idx).copied().unwrap_or_default()
 }
 
-/// This many distinct numbers below `end`, in random order. For few of many.
+/// `n` distinct numbers below `end`, at most half of them, in random order.
 pub(crate) fn different(rng: &mut Rng, n: usize, end: u64) -> Vec<u64> {
     let mut chosen: Vec<u64> = Vec::with_capacity(n);
     while chosen.len() < n.min(usize::try_from(end / 2).unwrap_or(usize::MAX)) {
