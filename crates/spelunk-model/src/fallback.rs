@@ -1,5 +1,5 @@
-//! A chain of models: when one is down, the next is tried. The chain only lists them. The engine goes through it,
-//! because each model has its own rate limit, timeout and price.
+//! A chain of models: if one is down, the next is tried. The chain only lists them; the engine
+//! walks it, because each model has its own rate limit, timeout and price.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use spelunk_types::{CallId, ModelRef};
 
 use crate::{Effort, Model, ModelStream, Price, Prompt, Rate};
 
-/// Models in the order in which they are tried. Used directly, it behaves as its first model.
+/// Models in the order in which they are tried. Used directly, the chain behaves as its first model.
 #[derive(Clone)]
 pub struct FallbackModel {
     first: Arc<dyn Model>,
@@ -27,7 +27,7 @@ impl Model for FallbackModel {
         self.first.reference()
     }
 
-    /// The highest price in the chain for each kind of token: what must be reserved before it is known who answers.
+    /// The highest price in the chain for each kind of token: it must be reserved before it is known who answers.
     fn price(&self) -> Option<Price> {
         self.links.iter().filter_map(|model| model.price()).reduce(Price::highest)
     }
@@ -44,7 +44,7 @@ impl Model for FallbackModel {
         self.first.window_tokens()
     }
 
-    /// Any of them may have to answer.
+    /// Any model of the chain may have to answer.
     fn sees_images(&self) -> bool {
         self.links.iter().all(|model| model.sees_images())
     }

@@ -1,5 +1,5 @@
-//! The parts of a message besides its text. Most are about tools: what a model may call, the calls it makes and their
-//! results. The engine runs them.
+//! The parts of a message besides its text. Most are about tools: what a model may call, the calls
+//! it makes and their results. The engine runs the calls.
 
 use std::sync::Arc;
 
