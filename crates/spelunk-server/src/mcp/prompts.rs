@@ -9,7 +9,6 @@ const SESSION: &str = include_str!("prompts/rlm-session.md");
 const REVIEW: &str = include_str!("prompts/review-directory.md");
 const ARGUMENT_CHARS_MAX: usize = 10_000;
 
-/// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
     let question = PromptArgument::new("question").with_description("The question").with_required(true);
     let paths = PromptArgument::new("paths")
