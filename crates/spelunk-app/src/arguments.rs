@@ -6,10 +6,8 @@ use serde_json::{Map, Value};
 use crate::config::nearest;
 use crate::failure::Usage;
 
-/// The hint of every rejection.
 pub const SCHEMA_HINT: &str = "see the schema of the tool";
 
-/// The arguments that were sent and not yet taken.
 pub struct Arguments {
     given: Map<String, Value>,
     taken: Vec<&'static str>,
@@ -31,7 +29,7 @@ impl Arguments {
         self.given.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Sets an argument that was not sent.
+    /// Sets an argument unless it was sent.
     pub fn unless_given(&mut self, name: &'static str, value: Value) {
         if !self.has(name) {
             self.given.insert(name.to_owned(), value);

@@ -1,6 +1,6 @@
-//! The environment: the only module that reads environment variables. They are captured once at startup and passed
-//! down, so tests supply their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
-//! every other variable the program reads is declared here.
+//! The environment: the only module that reads environment variables. They are captured once at startup and
+//! passed down, so that tests can supply their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived
+//! from the settings table; every other variable is declared here.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -77,7 +77,6 @@ impl Environment {
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
     }
 
-    /// This environment with these variables added.
     pub(crate) fn with(mut self, variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         self.variables.extend(variables);
         self
