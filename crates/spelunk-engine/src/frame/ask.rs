@@ -13,12 +13,12 @@ use super::failure::durable;
 use super::run::Role;
 use crate::FrameError;
 
-/// A call that has its id already.
+/// A call that already has its id.
 type Asking = BoxFuture<'static, Result<Reply, FrameError>>;
 
 impl Frame {
-    /// Calls this frame's model. The call's id is assigned now, before anything is awaited: identity follows program
-    /// order.
+    /// Calls this frame's model. The call's id is assigned now, before anything is awaited:
+    /// identity follows program order.
     pub fn ask(&self, prompt: Prompt) -> Asking {
         let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
         self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::Turn })
@@ -53,7 +53,7 @@ impl Frame {
         self.ask_sub_at(self.take_call(), prompt, named)
     }
 
-    /// Like [`Self::ask_sub_of`], under a call id that was taken before.
+    /// Like [`Self::ask_sub_of`], under an id that was taken before.
     pub(crate) fn ask_sub_at(
         &self,
         call: CallId,
@@ -82,8 +82,8 @@ impl Frame {
         CallId { frame: self.id().clone(), ordinal }
     }
 
-    /// The id of a possible follow-up call, taken together with the call it depends on, so that the order of replies
-    /// does not affect it. Older journals have none.
+    /// The id of a possible follow-up call, taken together with that of the call it depends on, so
+    /// that the order of replies does not affect it. Older journals have none.
     pub(crate) fn take_correction(&self) -> Option<CallId> {
         self.run().replay.reserves_corrections().then(|| self.take_call())
     }

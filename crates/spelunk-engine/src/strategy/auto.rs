@@ -1,7 +1,7 @@
-//! The auto strategy: looks at the text first, answers cheaply where the evidence settles the question, and climbs
-//! otherwise. Rows are queried with SQL. For other text, short calls tell a request for an overview, for which `map`
-//! reads everything, from a question for a fact, which `search` looks up. What a search does not settle is left to
-//! `repl`, unless the model is small. Each step is recorded with its reason. Code interprets no word of the question.
+//! The auto strategy: looks at the text first, answers cheaply if the evidence settles the question, and climbs
+//! otherwise. Rows are queried with SQL. For other text, short calls distinguish a request for an overview (`map`,
+//! which reads everything) from a question for a fact (`search`). If a search does not settle it, `repl` answers,
+//! unless the model is small. Each step is recorded with its reason. Code interprets no word of the question.
 
 use spelunk_types::{EventKind, Strategy};
 
@@ -14,13 +14,12 @@ const KIND: &str = include_str!("../prompts/auto-kind.md");
 const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
 pub(super) const PROMPTS: [&str; 2] = [KIND, KIND_EXAMPLES];
 
-/// One word, with room for a model that begins with a sign.
+/// One word, with room for a model that begins with punctuation.
 const KIND_TOKENS_MAX: u64 = 8;
-/// Where no query over rows gave a result, a small model that reads some of them must be this certain: on the development
+/// If no query over rows gave a result, a small model that reads some of them must be this certain: on the development
 /// half of `eval/real`, 7 of its 8 answers there were wrong, and it was less certain of each of them.
 const ROWS_CERTAINTY_PERMILLE_MIN: u16 = 800;
 
-/// What the first steps came to.
 pub(super) enum Outcome {
     /// An answer that the evidence settles, or the best that this model can give.
     Answered(Answer),
@@ -28,7 +27,6 @@ pub(super) enum Outcome {
     Climb(Strategy),
 }
 
-/// The first steps.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameError> {
     let rows = if task.note.is_none() { query_rows(frame, task).await? } else { RowsOutcome::NoRows };
     let certainty_min = match rows {
@@ -37,7 +35,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameEr
         RowsOutcome::NoRows => CERTAINTY_PERMILLE_MIN,
     };
     let proposal = search::propose(frame, task).await?;
-    // A single reply is often wrong; a question that is one for an overview in both wordings rarely is not.
+    // A single reply is often wrong, but two rarely are: both wordings of the question must ask for an overview.
     if is_overview(frame, task.question_shown()).await? && is_overview(frame, &proposal.question).await? {
         return climb(frame, Strategy::Map, "the question asks for an overview of the whole text").await;
     }
@@ -61,7 +59,7 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
-/// Whether a question asks for an overview. A model that does not say so means a fact.
+/// Whether a question asks for an overview. Any other reply means a question for a fact.
 async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(certainty::steady(frame, prompt)).await {

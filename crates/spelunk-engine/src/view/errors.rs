@@ -11,7 +11,7 @@ pub struct ReportError {
     pub at_ms: u64,
     /// The frame.
     pub frame: FrameId,
-    /// The call, if it was one.
+    /// The call, if the error is about one.
     pub call: Option<CallId>,
     /// The error code.
     pub code: ErrorCode,
