@@ -209,7 +209,6 @@ impl Environment {
         Self { watch: watch.clone(), ..self }
     }
 
-    /// The maximum duration of a query.
     pub(crate) fn query_ms_max(&self) -> u64 {
         query_ms_max(&self.view, &self.limits)
     }
@@ -288,7 +287,6 @@ impl Environment {
         format!("there are no files: the text is in {place}")
     }
 
-    /// A document by name, or the only one.
     pub(crate) fn document(&self, name: Option<&str>) -> Result<&DocEntry, Refusal> {
         if let Some(name) = name {
             let missing =

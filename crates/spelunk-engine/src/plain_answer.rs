@@ -51,7 +51,6 @@ impl CodeAlone {
     }
 }
 
-/// Whether a list of words contains this one.
 fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
@@ -169,7 +168,6 @@ const CODE_LABELS: &str = "bash sh shell zsh fish console powershell ps1 cmd bat
     kotlin scala c cpp c++ cs csharp ruby rb perl php lua r julia swift sql awk sed haskell ipython jupyter \
     code";
 const CALL_LABELS: &str = "tool tools tool_call tool_calls tool_code tool_use function function_call";
-/// Tags that begin a call.
 const CALL_TAGS: &[&str] = &[
     "<tool_call",
     "<tool_use",

@@ -35,7 +35,6 @@ pub struct Projection {
     start: Option<RunStart>,
     workers: BTreeMap<FrameId, Worker>,
     chunks: Vec<ChunkRow>,
-    /// How many chunks already have a file.
     n_chunk_files: usize,
     /// Tasks other than syntheses.
     n_tasks: usize,

@@ -18,7 +18,6 @@ pub(crate) use self::sql::{BYTES_MAX, RowsOutcome, solve as query_rows};
 /// The prompts, in the order of their digest.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];
 
-/// Opens a database by its URL.
 pub(crate) type OpenDatabase = Arc<dyn Fn(&str) -> ServerHandle + Send + Sync>;
 
 /// The maximum duration of a query. Results from documents are not recorded and must be the same

@@ -27,7 +27,6 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// The start that this event records, if any.
     pub(crate) fn of(kind: &EventKind) -> Option<Self> {
         let EventKind::RunStarted {
             format: _,

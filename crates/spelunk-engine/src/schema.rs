@@ -21,7 +21,6 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::{Number, Value};
 
-/// The longest schema, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
 /// A parsed schema.
@@ -96,7 +95,6 @@ impl Schema {
         Ok(value)
     }
 
-    /// Validates a value and returns its violations.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         check::check(&self.nodes, value)
     }

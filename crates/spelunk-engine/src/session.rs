@@ -68,7 +68,6 @@ struct DoneCell {
 /// The result of a cell, as shown to the model.
 pub(crate) enum Ran {
     Printed(String),
-    /// With an exception.
     Broke(String),
     Answered(GivenAnswer),
 }

@@ -12,7 +12,6 @@ use spelunk_types::{EffectClass, EffectId, ErrorCode, Explain, RunId};
 const TOOLS: &str = include_str!("prompts/repl-tools.md");
 const BATCH: &str = include_str!("environment/tool_batch.py");
 
-/// The most tools of one run.
 pub(crate) const OUTSIDE_TOOLS_MAX: usize = 128;
 /// The most characters of a description that a model is shown.
 const DESCRIPTION_CHARS_MAX: usize = 1_000;
@@ -387,7 +386,6 @@ fn is_identifier(name: &str) -> bool {
         && !is_one_of(KEYWORDS, name)
 }
 
-/// Whether a function of the session can have this name.
 pub(crate) fn is_function_name(name: &str) -> bool {
     is_identifier(name) && !name.starts_with('_') && !is_one_of(TAKEN, name)
 }

@@ -101,9 +101,7 @@ pub struct RunView {
     aside: SetAside,
     /// Paid calls that were replaced by others.
     n_requests_aside: u64,
-    /// The event and the frame of each citation.
     citation_places: Vec<(u64, FrameId)>,
-    /// The event of each fact.
     fact_seqs: Vec<u64>,
     /// Time spent in earlier processes.
     earlier_ms: u64,
@@ -432,7 +430,7 @@ impl RunView {
         self.calls.values().filter(|call| call.state != CallState::Open).count() as u64
     }
 
-    /// Requests without a recorded end, with what was reserved for each: they were in flight when the process died.
+    /// Requests without a recorded end, with the reservation of each: they were in flight when the process died.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&CallId, Usage)> {
         let awaited = self.calls.iter().filter(|(_, call)| call.is_awaited);
         awaited.filter_map(|(id, call)| Some((id, call.reserved?)))

@@ -64,7 +64,7 @@ pub(super) fn describe(environment: &Environment, variables: &[(String, Value)])
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preview {
     pub(crate) text: String,
-    /// Whether that is all of it.
+    /// Whether that is the whole text.
     pub(crate) is_whole: bool,
 }
 

@@ -152,7 +152,6 @@ impl Objects {
         Ok(text)
     }
 
-    /// The records of a document.
     pub(super) fn json(&self, doc_idx: u32) -> Result<Arc<JsonRecords>, Refusal> {
         if let Some(records) = lock(&self.records).get(&doc_idx) {
             return Ok(Arc::clone(records));

@@ -8,7 +8,6 @@ use spelunk_tables::{Cell, Tables};
 use super::{Arguments, Environment, Refusal};
 use crate::rows::BYTES_MAX;
 
-/// The most rows that one query returns.
 const ROWS_MAX: usize = 10_000;
 /// Extensions of documents that usually have rows. Only for these, the description of `context` mentions the functions.
 const EXTENSIONS: [&str; 8] = ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "log"];

@@ -48,7 +48,6 @@ pub(super) const FUNCTIONS: [(&str, &str); 8] = [
 
 /// The bytes read to detect the kind of a document.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// The most bytes of passages that one search returns.
 const PASSAGES_BYTES_MAX: u64 = 200_000;
 const CHUNK_CHARS_MIN: u64 = 100;
 const CHUNK_CHARS: u64 = 50_000;

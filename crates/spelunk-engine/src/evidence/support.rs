@@ -238,7 +238,7 @@ fn weights(asked: &[String], sentences: &[Sentence<'_>]) -> HashMap<String, f64>
     asked.iter().filter_map(weight).collect()
 }
 
-/// The distinct words of a text that may show what it is about.
+/// The distinct words of a text that may indicate its subject.
 fn content_words(text: &str) -> Vec<String> {
     let mut all: Vec<String> =
         words(text).filter(|word| word.chars().count() > 2 || !word.is_ascii()).collect();

@@ -71,12 +71,10 @@ impl Frame {
         self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Synthesis })
     }
 
-    /// The id of this frame's next call.
     pub(crate) fn next_call(&self) -> CallId {
         CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
     }
 
-    /// Takes the next call id of this frame.
     pub(crate) fn take_call(&self) -> CallId {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
         CallId { frame: self.id().clone(), ordinal }

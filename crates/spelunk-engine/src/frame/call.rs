@@ -30,7 +30,6 @@ pub(super) struct Ask {
 pub(super) struct Paying<'a> {
     pub(super) call: &'a CallId,
     pub(super) ask: &'a Ask,
-    /// The digest of its prompt.
     pub(super) digest: &'a BlobId,
     pub(super) reservation: &'a Reservation,
 }
@@ -44,7 +43,7 @@ pub(super) enum Purpose {
     SubCall,
     /// A smaller question whose reply must be new: the cache is neither read nor written.
     FreshSubCall,
-    /// Merging parts: may spend what was reserved for it.
+    /// Merging parts: may spend the budget that was reserved for merging.
     Synthesis,
 }
 

@@ -30,7 +30,6 @@ const BUDGET_ERROR: &str = "BudgetError";
 pub(crate) type Acted = Result<Value, (String, String)>;
 
 impl Frame {
-    /// The tools that this frame may call.
     pub(crate) fn tools(&self) -> &[ExternalTool] {
         self.run().tools.at(self.id().depth())
     }
@@ -186,7 +185,6 @@ impl Frame {
         self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 
-    /// A recorded outcome.
     fn acted(&self, outcome: &EffectOutcome) -> Result<Acted, FrameError> {
         let text = self.run().blobs.text(outcome.text()).map_err(Arc::new)?;
         Ok(match outcome {

@@ -115,7 +115,6 @@ impl Frame {
         Ok(images)
     }
 
-    /// Reads the recorded images again.
     fn read_again(&self, view: &View, record: &str) -> Result<ShownImages, FrameError> {
         let record: Value = serde_json::from_str(record).unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

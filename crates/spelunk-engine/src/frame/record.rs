@@ -133,7 +133,6 @@ impl Frame {
         }
     }
 
-    /// Whether the next recorded observation is this one.
     pub(crate) fn observes_next(&self, what: &str) -> bool {
         let ordinal = self.shared.n_observed.load(Ordering::Relaxed);
         self.run().replay.observed(self.id(), ordinal).is_some_and(|recorded| recorded.what == what)

@@ -25,7 +25,6 @@ struct Link {
 }
 
 pub(super) enum Unsettled {
-    /// The last error of the models.
     Error(ModelError),
     /// Failed requests left too little budget for another.
     Unaffordable(BudgetExceeded),

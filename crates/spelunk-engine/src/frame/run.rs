@@ -97,7 +97,6 @@ pub(crate) struct Run {
     pub(crate) mode: Mode,
     pub(crate) texts: Arc<Texts>,
     pub(crate) retrieval: Arc<Retrieval>,
-    /// When the run times out.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
     /// The limits at the start of the run: the same for every process that works on it.

@@ -79,7 +79,6 @@ struct RecordedConsent {
 /// A recorded value from outside.
 #[derive(Debug)]
 pub(crate) struct Observed {
-    /// What was requested.
     pub(crate) what: String,
     pub(crate) value: Text,
 }
@@ -135,7 +134,6 @@ fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_m
     }
 }
 
-/// Whether the text is the recorded one.
 pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
     match recorded {
         Text::Inline { text } => text == now,

@@ -65,7 +65,7 @@ fn follow(sync: &JournalSync, woken: &Receiver<()>, is_awake: &AtomicBool, broke
         if woken.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected) {
             return;
         }
-        // Reset before the sync: what is written meanwhile needs another one.
+        // Reset before the sync: anything written meanwhile needs another one.
         is_awake.store(false, Ordering::Release);
         if let Err(error) = sync.sync() {
             broken.get_or_init(|| Arc::new(error));

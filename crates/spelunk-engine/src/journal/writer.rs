@@ -179,7 +179,6 @@ impl JournalWriter {
     }
 }
 
-/// A position in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u64);
 

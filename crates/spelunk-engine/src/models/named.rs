@@ -87,7 +87,6 @@ impl fmt::Debug for NamedModels {
 /// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelLookupError {
-    /// No model has this name.
     Unknown {
         /// The known names, comma-separated; empty if there are none.
         known: String,

@@ -39,7 +39,6 @@ const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
 
-/// The outcome of querying rows.
 pub(crate) enum RowsOutcome {
     /// The text has no rows, or few.
     NoRows,

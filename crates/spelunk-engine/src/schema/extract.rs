@@ -71,7 +71,6 @@ fn is_meant(text: &str) -> bool {
     }
 }
 
-/// The value if all are equal.
 fn only(mut values: impl Iterator<Item = Value>) -> Option<Value> {
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)

@@ -13,7 +13,6 @@ use crate::schema::{extract_json, listed};
 use crate::tools::ExternalTool;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
-/// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GivenAnswer {
     pub(crate) text: String,
@@ -26,7 +25,6 @@ pub(super) struct AnswerCheck {
     code: CodeAlone,
     /// Whether any code referred to the context, or all of it was shown.
     has_looked: bool,
-    /// The text that was shown.
     shown: String,
     /// Set after the first refusal: a second attempt is accepted, because the question may not need the text.
     has_refused_unseen: bool,
@@ -38,7 +36,6 @@ pub(super) struct AnswerCheck {
 const TOUCHES: [&str; 9] =
     ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline", "query_rows"];
 
-/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
 impl AnswerCheck {

@@ -31,7 +31,6 @@ use crate::sync::blocking;
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
-/// The most citations in a report.
 const CITATIONS_MAX: usize = 50;
 
 /// How far tasks may start ahead of the first unread part. Also bounds how many fail individually

@@ -85,7 +85,6 @@ fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
 
 enum Turn {
     Answered(GivenAnswer),
-    /// A message to the model.
     Message(String),
     /// More turns would not help.
     Stuck(ErrorCode),

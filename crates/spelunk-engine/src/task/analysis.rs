@@ -26,7 +26,6 @@ pub(crate) struct Analysis {
     pub(crate) schema: Option<Arc<SchemaSketch>>,
 }
 
-/// Part of a document, or all of it.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentPart {
     pub(crate) document_idx: u32,
@@ -56,7 +55,6 @@ impl Analysis {
         Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema }
     }
 
-    /// A task for one small document.
     pub(crate) fn of_small(row: &ManifestRow, view: &View, focus: Focus) -> Self {
         let part = DocumentPart {
             document_idx: row.document_idx,
@@ -156,7 +154,6 @@ impl Analysis {
         text
     }
 
-    /// A short label for the task.
     pub(crate) fn label(&self) -> String {
         match self.parts.as_slice() {
             [DocumentPart { name, lines, chunk: Some(_), .. }] => {

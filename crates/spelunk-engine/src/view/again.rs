@@ -27,7 +27,6 @@ impl SetAside {
         aside
     }
 
-    /// Applies one event.
     pub(crate) fn apply(&mut self, event: &Event) {
         if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
             self.0.push(from..event.seq);

@@ -19,7 +19,6 @@ pub struct ReportError {
     pub message: String,
 }
 
-/// The error in an event, if it is one.
 pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
     let (call, code, message) = if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
         let CallOutcome::Failed { code, message } = outcome else { return None };

@@ -63,7 +63,6 @@ enum SentBack {
     Unseen,
     /// It contains an unfilled placeholder.
     Gap,
-    /// It was not verified.
     Unverified,
 }
 
@@ -184,7 +183,6 @@ fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String,
     Ok(unmounted(text.trim()))
 }
 
-/// Whether a text is empty or a placeholder.
 fn is_placeholder(text: &str) -> bool {
     let bare = text.trim().trim_start_matches('#').trim();
     let bare =

@@ -30,7 +30,6 @@ impl Protocol {
             if self == Self::Native && message.contains(REFUSAL))
     }
 
-    /// The tools of a request.
     pub(super) fn tools(self, frame: &Frame) -> Vec<Tool> {
         match self {
             Self::Native => tools::all(frame),

@@ -24,7 +24,6 @@ fn prelude() -> String {
     format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
 }
 
-/// Runs a script and saves it.
 pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let scripts_max = work.frame.limits().scripts_max;
     let n_run = work.agent.counts().scripts;

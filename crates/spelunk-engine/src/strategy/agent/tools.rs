@@ -136,7 +136,6 @@ pub(super) fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
     arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-/// The arguments as an object.
 fn arguments(call: &ToolCall) -> Result<Value, String> {
     let (shown, name) = (call.arguments.chars().take(SHOWN_CHARS_MAX).collect::<String>(), &call.name);
     match serde_json::from_str(&call.arguments) {

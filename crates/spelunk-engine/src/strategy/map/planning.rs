@@ -24,7 +24,6 @@ pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut opt
     make_plan(view, &options)
 }
 
-/// All tasks of a plan.
 pub(crate) fn analyses(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     let small: Vec<ManifestRow> =
         plan.manifest.iter().filter(|row| row.tier == Tier::Small).cloned().collect();

@@ -12,7 +12,6 @@ use crate::retrieval::rank_readable;
 use crate::sync::blocking;
 use crate::{Frame, FrameError, Task};
 
-/// The most passages searched for by words.
 const WORDS_PASSAGES_MAX: u64 = 500;
 /// The most passages searched for by meaning, and their minimum similarity. On this project's own
 /// documentation, unrelated questions stay below 0.23; those that it answers reach 0.28 to 0.53.

@@ -93,7 +93,6 @@ impl Section {
     }
 }
 
-/// The line on which a piece of a chunk begins.
 fn line_at(chunk: &Chunk, text: &str, piece: &Span) -> u64 {
     let before = Span { start: chunk.span.start, end: piece.start.max(chunk.span.start) };
     chunk.lines.start() + part(text, &before).bytes().filter(|byte| *byte == b'\n').count() as u64

@@ -19,7 +19,6 @@ const ANSWER_CHARS_MAX: usize = 4000;
 const FAULTS_MAX: usize = 10;
 /// The most names in a list of the metadata.
 const NAMES_MAX: usize = 50;
-/// The most values of a distribution.
 const VALUES_MAX: usize = 1000;
 
 /// Whether the reply can still be corrected.
