@@ -59,7 +59,6 @@ pub struct App {
     /// When old runs were last looked for.
     pub(crate) cleaned_at_ms: AtomicU64,
     cache_key: OnceLock<[u8; 32]>,
-    /// The connection to the fleet, if any.
     #[cfg(feature = "fleet")]
     fleet: FleetPlace,
     /// Why the user's catalogue of hosted models is not used.
@@ -228,7 +227,7 @@ impl App {
     pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
         let root = self.workspace_root();
         if !Workspace::exists(&root) {
-            // The runs of a fleet exist before the first of them is read here.
+            // The runs of a fleet exist before this process has read any.
             return if self.settings.fleet.url.is_some() { self.workspace().map(Some) } else { Ok(None) };
         }
         if self.is_trusted.get().is_none()

@@ -120,7 +120,6 @@ impl Arguments {
     }
 }
 
-/// An error that names the argument.
 pub fn wrong(name: &str, what: &str) -> Usage {
     Usage { message: format!("the argument `{name}` {what}"), hint: SCHEMA_HINT.into() }
 }
@@ -133,7 +132,6 @@ fn bounded(name: &str, text: String, chars_max: usize) -> Result<String, Usage> 
     Ok(text)
 }
 
-/// The number, if it is an integer.
 pub fn whole_number(value: &Value) -> Option<u64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_u64() {

@@ -142,7 +142,7 @@ impl Asking {
             Named::Before(sources) => sources,
         };
         let is_conversation = sources.iter().any(is_messages);
-        // An agent gets the whole conversation as a file, and its prompt shows as much of it as it should see.
+        // An agent gets the whole conversation as a file, and its prompt shows the part that it should see.
         let is_cut = is_conversation && strategy != Strategy::Agent;
         // Secrets are redacted before truncating, because half a secret is not recognized.
         let question = match (is_cut, allows_secrets) {

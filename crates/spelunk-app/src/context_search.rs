@@ -21,7 +21,6 @@ mod indexed;
 
 pub use indexed::{Indexed, Level};
 
-/// The index of all contexts, in the workspace.
 const FOLDER: &str = "index-v1/contexts";
 /// The maximum number of unreadable contexts that are listed.
 const UNREAD_MAX: usize = 20;
@@ -32,7 +31,7 @@ const PARAGRAPHS_MAX: usize = 256;
 pub struct ContextQuery {
     pub query: String,
     pub mode: Mode,
-    /// Only these contexts; all if empty.
+    /// All contexts if empty.
     pub ids: Vec<String>,
     /// The maximum number of passages per context.
     pub per_context_max: usize,
@@ -137,7 +136,7 @@ impl ContextSearch<'_> {
         ids.iter().map(|id| Ok(self.store.get(id)?)).collect()
     }
 
-    /// A context as a source: a file is read in place, any other text is taken as it is now.
+    /// A context as a source: a file is read in place, any other text is copied now.
     fn source(&self, context: &Context) -> Result<SourceInput, Failure> {
         let key = key_of(context);
         if let ContextSource::File { path } = &context.source {

@@ -40,7 +40,6 @@ impl LiveRuns {
         drop(self.freed.set(Box::new(callback)));
     }
 
-    /// A slot, if one is free.
     pub fn take_slot(self: &Arc<Self>) -> Option<Slot> {
         let mut state = self.state();
         if state.slots_max.is_some_and(|slots_max| state.slots_taken >= slots_max) {

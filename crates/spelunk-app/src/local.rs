@@ -63,7 +63,6 @@ impl ModelFolder {
         self.path.join(format!("{name}{EXTENSION}"))
     }
 
-    /// Whether there is a model of that name.
     pub fn has(&self, name: &str) -> bool {
         self.file(name).is_file()
     }

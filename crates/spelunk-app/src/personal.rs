@@ -100,7 +100,6 @@ fn parsed_context(store: &ContextStore, context: &Context) -> Result<Value, Fail
     Ok(parsed(format(&context.metadata).as_deref().unwrap_or_default(), &text))
 }
 
-/// The text parsed in its format, or unchanged.
 fn parsed(format: &str, text: &str) -> Value {
     let value = match format {
         "yaml" | "yml" => yaml(text),

@@ -21,7 +21,6 @@ pub struct Fate {
     pub run: RunId,
     pub bytes: u64,
     pub is_archive: bool,
-    /// Why it is kept, if it is.
     pub kept: Option<String>,
 }
 
@@ -41,7 +40,6 @@ pub fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Opt
     is_old.then_some(Fate { run, bytes, is_archive: false, kept })
 }
 
-/// Whether a run started before this time, by its id.
 pub fn started_before(run: &RunId, at_ms: u64) -> bool {
     let stamp = |run: &RunId| run.as_str().chars().take(20).collect::<String>();
     stamp(run) <= stamp(&RunId::new(at_ms, 0))

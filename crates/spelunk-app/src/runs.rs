@@ -87,7 +87,6 @@ pub fn find_resumable(app: &App) -> Result<(Workspace, RunId), Failure> {
     Ok((workspace, newest))
 }
 
-/// The state of a run as JSON.
 pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
     let blobs = workspace.blobs();
     let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;

@@ -149,7 +149,7 @@ impl UserState {
         Ok(true)
     }
 
-    /// Records the sources of a job folder: the folder's own files could come from anybody.
+    /// Records the sources of a job folder: the folder's own files could come from anyone.
     pub fn keep_job(&self, folder: &Path, sources: &[String]) -> io::Result<()> {
         let none = || io::Error::new(io::ErrorKind::NotFound, "neither `HOME` nor `XDG_STATE_HOME` is set");
         let dir = self.dir.as_ref().ok_or_else(none)?;

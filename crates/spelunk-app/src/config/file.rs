@@ -49,7 +49,6 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
     }
 }
 
-/// Parses the text of a file into a layer.
 pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
@@ -79,7 +78,6 @@ impl<'a> SettingsFile<'a> {
         Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
     }
 
-    /// A value as written in the file.
     fn shown(&self, value: &Spanned<DeValue<'_>>) -> &'a str {
         self.text.get(value.span()).unwrap_or_default()
     }

@@ -90,7 +90,6 @@ pub struct NamedModel {
     pub(crate) vision: Option<bool>,
     /// Whether it reads pages of PDF files, if the user sets it.
     pub(crate) pdf: Option<bool>,
-    /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
 

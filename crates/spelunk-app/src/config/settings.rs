@@ -60,7 +60,6 @@ pub struct LocalSettings {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetSettings {
-    /// The URLs of its servers, if any.
     pub url: Option<String>,
     pub creds_file: Option<String>,
     pub ca_file: Option<String>,
@@ -105,7 +104,6 @@ pub struct ModelSettings {
     pub(crate) base_url: Option<String>,
     /// The environment variable that contains the key.
     pub(crate) key_env: Option<String>,
-    /// A command that prints the key.
     pub(crate) key_command: Option<String>,
     /// The program that answers, with the provider `command`.
     pub(crate) command: Option<String>,

@@ -11,7 +11,6 @@ use crate::env::PREFIX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any text.
     Text,
     /// The name of an environment variable. Never repeated in errors: it may be a key in the wrong place.
     VariableName,
@@ -25,13 +24,11 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// A non-negative number with up to six decimals.
     Number,
-    /// A list of texts.
     List,
     /// A list of file extensions.
     Extensions,
     /// A list of whole file names.
     FileNames,
-    /// An addition to a prompt.
     Prompt,
     /// A regular expression.
     Pattern,

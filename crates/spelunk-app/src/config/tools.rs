@@ -16,9 +16,7 @@ use super::value::{Value, WHOLE_MAX};
 const KINDS: &[&str] = &["mcp", PROGRAM];
 const PROGRAM: &str = "program";
 
-/// The timeout of a call.
 const TIMEOUT_MS: u64 = 60_000;
-/// The most calls of each tool in one run.
 const CALLS_MAX: u64 = 100;
 
 pub(super) fn kind() -> GroupKind {

@@ -21,7 +21,6 @@ pub(crate) enum Value {
     Text(String),
     Whole(u64),
     YesNo(bool),
-    /// A number with up to six decimals.
     Number(Decimal),
     List(Vec<String>),
 }
@@ -48,9 +47,7 @@ pub(crate) enum Written<'a> {
     Quoted(&'a str),
     /// An integer in a file.
     Integer {
-        /// Its digits, with a sign.
         digits: &'a str,
-        /// Their radix.
         radix: u32,
     },
     Float(&'a str),
@@ -61,7 +58,6 @@ pub(crate) enum Written<'a> {
 }
 
 impl Value {
-    /// Parses a written value as this kind.
     pub(crate) fn read(kind: Kind, written: Written<'_>) -> Result<Self, Refusal> {
         match kind {
             Kind::Text => read_text(written).map(Self::Text),
@@ -255,7 +251,7 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
     Ok(Decimal { millionths: whole * MILLION + below_one })
 }
 
-/// Whether a number is negative, and the rest of it.
+/// Splits a number into its sign and magnitude; true if it is negative.
 fn sign_and_magnitude(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -29,7 +29,7 @@ pub struct Indexed<'a> {
 /// When the index is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Before every search, so that it covers exactly what is searched.
+    /// Before every search, so that it covers exactly the searched text.
     Always,
     /// Only if something that is searched is missing or outdated.
     WhereNeeded,

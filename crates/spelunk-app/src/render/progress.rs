@@ -89,7 +89,6 @@ impl Drop for Progress {
     }
 }
 
-/// The progress line of an index update.
 pub struct IndexingLine {
     line: Progress,
     began: Instant,

@@ -24,7 +24,6 @@ use super::{external, function_name};
 use crate::config::ToolSource;
 
 const MESSAGE_BYTES_MAX: usize = 4_000_000;
-/// The most pages of a list of tools.
 const PAGES_MAX: usize = 20;
 
 pub(super) enum Transport {

@@ -39,7 +39,6 @@ impl Line {
     }
 }
 
-/// The lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let (mut at, mut is_code) = (0, false);
     let mut lines: Vec<Line> = Vec::new();
