@@ -479,7 +479,6 @@ fn known_kind(state: &mcp::State, name: &str) -> Answer<ContextKind> {
     ContextKind::from_name(name).ok_or_else(|| problem(bad()))
 }
 
-/// Arbitrary metadata, as text.
 fn metadata(fields: &mut Arguments) -> Answer<BTreeMap<String, String>> {
     let given = fields.object("metadata")?.unwrap_or_default();
     let text = |value: Value| match value {

@@ -23,7 +23,6 @@ use super::route::Route;
 use crate::mcp;
 
 const SESSIONS_MAX: usize = 1_000;
-/// The idle timeout of a session.
 const SESSION_IDLE: Duration = Duration::from_mins(30);
 
 /// The transport and its sessions.

@@ -65,7 +65,6 @@ enum Effect {
     Set,
     /// It adds on every call.
     Add,
-    /// It removes.
     Remove,
     /// It calls a model, which is an external service.
     Ask,
@@ -75,7 +74,6 @@ enum Effect {
 pub(super) enum Action {
     /// A function that reads, on a blocking thread.
     Local(fn(&State, Arguments) -> Result<ToolAnswer, Failure>),
-    /// An operation that waits.
     Waiting(Waiting),
 }
 

@@ -42,7 +42,6 @@ impl Material {
         })
     }
 
-    /// Only contexts, by id.
     pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
         let (paths, include, exclude) = (Vec::new(), Vec::new(), Vec::new());
         Self { paths, contexts, include, exclude, types: Vec::new(), given: Vec::new() }

@@ -28,7 +28,6 @@ pub(super) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// One prompt, with its arguments filled in.
 pub(super) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     let argument = |name: &str| -> Option<String> {
         let given = arguments?.get(name)?.as_str()?;

@@ -60,7 +60,6 @@ pub(super) type AfterEnd = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Outp
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     pub(super) view: RunView,
-    /// The notice of each task, by frame.
     pub(super) notices: BTreeMap<FrameId, String>,
 }
 

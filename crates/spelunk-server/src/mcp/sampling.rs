@@ -26,7 +26,6 @@ const NAME_CHARS_MAX: usize = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelRole {
-    /// The root model.
     Root,
     /// Answers the root's many sub-calls.
     Sub,

@@ -75,7 +75,6 @@ pub(super) fn object(doc: &str) -> Value {
     json!({ "type": "object", "description": doc })
 }
 
-/// A list of objects.
 pub(super) fn objects(doc: &str) -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": doc })
 }

@@ -17,7 +17,6 @@ use super::sampling::ClientModelName;
 use super::state::State;
 use super::truncate::cut;
 
-/// The prefix of session ids.
 const PREFIX: &str = "thoughts/";
 const THOUGHT_CHARS_MAX: usize = 50_000;
 const THOUGHTS_MAX: usize = 1000;
@@ -54,7 +53,6 @@ impl Session {
         Self { id: format!("{PREFIX}{now_ms:013}"), thoughts: Vec::new() }
     }
 
-    /// The whole session as text.
     fn render(&self) -> String {
         let mut text = String::new();
         for (idx, thought) in self.thoughts.iter().enumerate() {

@@ -33,9 +33,7 @@ const SUSPENDED_MAX: usize = 64;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) enum Work {
-    /// The end of a run.
     Run(Arc<Live>),
-    /// The output of a cell.
     Cell { console: Arc<Console>, said: oneshot::Receiver<String> },
 }
 

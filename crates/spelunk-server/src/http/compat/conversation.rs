@@ -44,7 +44,6 @@ pub(super) enum MessagePart {
     },
     /// A tool call from an earlier reply.
     Call(ToolCall),
-    /// The result of a tool call.
     Result(ToolResult),
 }
 
@@ -63,7 +62,6 @@ pub(super) struct Question {
     pub(super) marked: Vec<MarkedDocument>,
 }
 
-/// A document that the client marked as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MarkedDocument {
     pub(super) name: String,

@@ -36,7 +36,6 @@ pub(super) struct CompatRequest {
     pub(super) is_typed: bool,
     /// The tools that the reply may call.
     pub(super) tools: Option<OfferedTools>,
-    /// The documents that the client marked.
     pub(super) marked: Vec<MarkedDocument>,
 }
 
@@ -306,7 +305,6 @@ fn named(at: &str, name: &str, value: &Value) -> ApiResult<String> {
     value.as_str().map(str::to_owned).ok_or_else(wrong)
 }
 
-/// The content of a message: a text, or parts.
 pub(super) fn parts(at: &str, content: Option<Value>) -> ApiResult<Vec<MessagePart>> {
     let list = match content {
         None | Some(Value::Null) => return Ok(Vec::new()),

@@ -129,7 +129,6 @@ fn call(head: &ReplyHead, idx: usize, call: &ToolCall, arguments: &str) -> Value
     })
 }
 
-/// Events are numbered.
 struct Numbered<'a> {
     next: &'a mut u64,
     text: String,
@@ -163,7 +162,6 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// The number of events in the opening.
 const N_OPENING: u64 = 2;
 
 pub(super) fn opening(head: &ReplyHead, streamed: &mut Streamed) -> String {

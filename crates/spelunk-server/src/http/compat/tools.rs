@@ -16,7 +16,6 @@ const NAME_CHARS_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OfferedTools {
     pub(super) tools: Vec<Tool>,
-    /// Whether one of them must be called.
     pub(super) must_call: bool,
     /// Whether a reply may contain only one call.
     pub(super) one_call: bool,
@@ -32,7 +31,6 @@ pub(super) enum ToolChoice {
 }
 
 impl OfferedTools {
-    /// The tools that may be called, if any.
     pub(super) fn of(mut tools: Vec<Tool>, choice: ToolChoice, one_call: bool) -> ApiResult<Option<Self>> {
         let must_call = matches!(choice, ToolChoice::Required | ToolChoice::Named(_));
         if tools.is_empty() && must_call {

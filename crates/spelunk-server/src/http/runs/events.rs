@@ -135,7 +135,6 @@ pub(super) struct Watcher {
     lines: Option<Lines>,
     /// Lines that were read but not sent yet.
     read: VecDeque<Line>,
-    /// The last event that was read.
     seq_read: u64,
     ready: VecDeque<Bytes>,
     is_over: bool,

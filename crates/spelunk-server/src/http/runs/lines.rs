@@ -23,7 +23,6 @@ pub(super) struct Lines {
     seq: u64,
 }
 
-/// A line and its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) seq: u64,

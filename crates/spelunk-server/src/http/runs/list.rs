@@ -249,7 +249,6 @@ const NAME_BYTES_MAX: usize = 100;
 /// A shorter prefix is more likely a mistake.
 const SHORT_BYTES_MIN: usize = 4;
 
-/// A run in any state.
 pub(super) struct FoundRun {
     pub(super) run: RunId,
     /// `None` for a run without a journal.

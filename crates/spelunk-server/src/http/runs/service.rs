@@ -31,7 +31,6 @@ use super::tickets::{Key, Progress, Ticket, Tickets};
 
 /// How many streamed pieces a watcher may lag behind before it misses some. Recorded events are never missed.
 const PIECES_MAX: usize = 256;
-/// Concurrent uploads.
 const UPLOADS_MAX: usize = 4;
 const KEYS_MAX: usize = 10_000;
 /// The maximum number of settled runs: those that never started or could not continue, kept with the reason.

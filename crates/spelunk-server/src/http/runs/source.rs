@@ -145,7 +145,6 @@ fn unreadable(error: &dyn std::error::Error) -> Problem {
     Problem::new(axum::http::StatusCode::CONFLICT, "source-unreadable", title, error.to_string())
 }
 
-/// The text the run quoted from there.
 fn quote(view: &RunView, document: &str, line: u64) -> Option<String> {
     let cited = view.citations.iter().map(|(citation, _)| citation);
     let mut cited = cited.filter(|citation| citation.document == document && citation.line == line);

@@ -47,7 +47,6 @@ impl Explain for NoModel {
     }
 }
 
-/// The model this server uses.
 pub(crate) async fn model(server: &Server) -> Result<ChosenModels, Failure> {
     let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
     Ok(chosen.ok_or(NoModel)?)

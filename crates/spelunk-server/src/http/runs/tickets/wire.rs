@@ -33,7 +33,6 @@ pub struct SnapshotSource {
     pub name: Option<String>,
 }
 
-/// The state of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "progress", rename_all = "lowercase")]
 pub(crate) enum Progress {
