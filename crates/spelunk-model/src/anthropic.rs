@@ -17,7 +17,7 @@ use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelS
 
 pub(crate) const API_VERSION: &str = "2026-10-21";
 
-/// A model behind `POST {base_url}/v1/messages`.
+/// A model called with `POST {base_url}/v1/messages`.
 #[derive(Debug, Clone)]
 pub struct AnthropicModel {
     caller: Caller,

@@ -88,7 +88,6 @@ fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
     Ok(format!("{{\"{name}\":{payload}}}"))
 }
 
-/// The relevant headers of a frame.
 #[derive(Debug, Default)]
 struct FrameHeaders {
     event: Option<String>,

@@ -23,7 +23,7 @@ use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, P
 /// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
 
-/// A model behind `POST {base_url}/model/{name}/converse-stream`.
+/// A model called with `POST {base_url}/model/{name}/converse-stream`.
 #[derive(Debug, Clone)]
 pub struct BedrockModel {
     caller: Caller,

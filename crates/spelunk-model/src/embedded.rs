@@ -31,7 +31,6 @@ use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
 const CALLS_MAX: usize = 1_024;
 /// The default limit of the context window. Its cells take memory from the start, so a longer one must be requested.
 const WINDOW_TOKENS_USUAL: u64 = 32_768;
-/// The longest window that can be requested.
 const WINDOW_TOKENS_MAX: u64 = 1 << 20;
 
 const SIZE_BYTES_MAX: usize = 16;

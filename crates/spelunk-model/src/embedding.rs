@@ -12,7 +12,6 @@ use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
 use crate::{ModelError, ModelOptions, Price, Prompt};
 
-/// The most texts in one request.
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;

@@ -14,7 +14,7 @@ use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::gemini as wire;
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
-/// A model behind `POST {base_url}/models/{name}:streamGenerateContent`.
+/// A model called with `POST {base_url}/models/{name}:streamGenerateContent`.
 #[derive(Debug, Clone)]
 pub struct GeminiModel {
     caller: Caller,

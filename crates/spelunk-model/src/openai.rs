@@ -22,7 +22,7 @@ use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelS
 /// Spare capacity for a schema and field names: a growing body would be copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
 
-/// A model behind `POST {base_url}/chat/completions`.
+/// A model called with `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
 pub struct OpenAiModel {
     caller: Caller,

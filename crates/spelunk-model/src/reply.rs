@@ -30,7 +30,6 @@ pub(crate) trait Decode: Send + 'static {
         Box::new(SseParser::new(EVENT_BYTES_MAX))
     }
 
-    /// One event of a stream.
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
     /// The stream ended without `Done`.

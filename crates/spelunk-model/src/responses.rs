@@ -19,7 +19,7 @@ use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, P
 /// The provider rejects a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
 
-/// A model behind `POST {base_url}/responses`.
+/// A model called with `POST {base_url}/responses`.
 #[derive(Debug, Clone)]
 pub struct ResponsesModel {
     caller: Caller,

@@ -63,7 +63,6 @@ impl ToolCall {
     }
 }
 
-/// Separates the calls from the results.
 pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in parts {

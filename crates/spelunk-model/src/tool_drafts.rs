@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::reply::ReplyFault;
 use crate::{ModelDelta, ToolCall};
 
-/// The most calls in one reply.
 const CALLS_MAX: usize = 128;
 
 /// The maximum size of arguments, over all calls of a reply.

@@ -14,7 +14,6 @@ use crate::http::{Endpoint, deepest_cause};
 use crate::wire::aws::Credentials;
 use crate::{ModelError, Secret, time};
 
-/// The timeout for a service on this machine.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The timeout for a program: it may ask a person for a code.
 const PROCESS_TIMEOUT: Duration = Duration::from_mins(1);

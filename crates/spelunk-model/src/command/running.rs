@@ -18,7 +18,6 @@ use crate::tool_drafts::Drafts;
 use crate::wire::command as wire;
 use crate::{ModelDelta, ModelError};
 
-/// The longest line of a reply.
 const LINE_BYTES_MAX: usize = 16_000_000;
 /// How much of the end of the error output is kept.
 const COMPLAINT_BYTES_MAX: usize = 4_096;

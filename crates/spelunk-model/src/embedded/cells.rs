@@ -5,10 +5,8 @@
 /// as a message may be tokenized differently, so its last few tokens may not match.
 const LOSS_DIVISOR: usize = 4;
 
-/// A sequence of cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
-    /// The tokens in its cells, in order.
     pub(super) tokens: Vec<i32>,
     /// Cells reserved for the call that uses it; `None` if no call does.
     pub(super) reserved: Option<usize>,

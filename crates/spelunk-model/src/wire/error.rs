@@ -8,7 +8,6 @@ use serde_json::Value;
 /// A longer wait is shortened to this; the engine has its own, lower bound.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
-/// An error as the provider reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProviderError {
     pub(crate) message: String,
