@@ -92,7 +92,6 @@ struct Draft<'a> {
     rng: Rng,
     variant: &'a str,
     bytes_max: u64,
-    /// The folder of the task.
     folder: String,
     sink: &'a mut dyn Sink,
     tree: Option<&'a Tree>,

@@ -92,7 +92,6 @@ const STARTS: &[&str] = &[
     "Nobody was surprised: ",
 ];
 
-/// A meaningless sentence.
 pub(crate) fn sentence(rng: &mut Rng) -> String {
     let start = *rng.pick(STARTS);
     let subject = *rng.pick(SUBJECTS);
@@ -142,7 +141,6 @@ fn family(number: u64) -> String {
 /// How many distinct names of people there are.
 pub(crate) const PEOPLE_MAX: u64 = (FIRST.len() * HEADS.len() * MIDDLES.len() * PERSON_TAILS.len()) as u64;
 
-/// The name of a person.
 pub(crate) fn person(number: u64) -> String {
     let first = at(FIRST, number);
     format!("{first} {}", family(number / FIRST.len() as u64))

@@ -174,7 +174,6 @@ fn is_capitals(token: &str) -> bool {
     token.len() > 1 && token.chars().all(char::is_uppercase)
 }
 
-/// Whether a token names a file.
 pub(super) fn is_file(token: &str) -> bool {
     token.contains('/') || FILE_ENDINGS.iter().any(|ending| token.ends_with(ending))
 }

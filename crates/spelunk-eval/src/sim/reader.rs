@@ -45,7 +45,6 @@ static FACTS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// What is noticed in a text.
     pub(super) fn read(&mut self, asked: &Question, text: &str) -> Notes {
         let mut notes = Notes::default();
         let mut document = "";
@@ -223,7 +222,6 @@ impl Reader {
     }
 }
 
-/// Whether a fact is relevant to the question.
 fn is_about(asked: &Question, fact: &str) -> bool {
     match asked {
         Question::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),

@@ -22,7 +22,6 @@ pub(super) fn answer(asked: &Question, mut reader: Reader, text: &str, slips: bo
     }
 }
 
-/// What to search for.
 pub(super) fn searches(asked: &Question) -> String {
     match asked {
         Question::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
