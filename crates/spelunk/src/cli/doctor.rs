@@ -55,7 +55,6 @@ fn bad(name: &'static str, detail: impl Into<String>) -> Check {
     Check { name, outcome: Outcome::Bad, detail: detail.into() }
 }
 
-/// A failed check.
 fn failed(name: &'static str, error: &dyn Explain) -> Check {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     bad(name, format!("{}{hint}", head(&error.to_string(), 300)))

@@ -102,7 +102,6 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The states that a word selects.
 fn states(word: &str) -> Result<Vec<&str>, Failure> {
     statuses(word).ok_or_else(|| no_such("state", word, &STATUSES).into())
 }

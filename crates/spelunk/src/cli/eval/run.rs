@@ -357,7 +357,6 @@ struct BudgetFlags {
     time: Option<String>,
 }
 
-/// The remaining budget.
 #[derive(Debug, Clone)]
 struct Budget {
     trials_max: u64,

@@ -283,7 +283,6 @@ fn at(name: &str) -> DeskPath {
     DeskPath::parse(name).expect("our own paths are paths")
 }
 
-/// Whether a component of the path is a link.
 fn has_link(root: &Path, path: &DeskPath) -> bool {
     let mut at = root.to_owned();
     path.as_str().split('/').any(|part| {
