@@ -119,7 +119,6 @@ impl Dialect {
         }
     }
 
-    /// The error as a stream event.
     pub(crate) fn error_event(self, status: u16) -> Vec<u8> {
         let message = format!("scripted status {status}");
         let body = self.error_body(status, &message, None);
