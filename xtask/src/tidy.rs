@@ -51,7 +51,6 @@ pub(crate) struct Complaint {
     /// From 1; 0 for the file as a whole.
     pub(crate) line: usize,
     pub(crate) weight: Weight,
-    /// What is wrong and what to do.
     pub(crate) message: String,
 }
 
@@ -95,7 +94,6 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-/// The root of the repository, and its files.
 pub(crate) fn repository() -> Result<(PathBuf, Vec<RepoFile>), String> {
     let metadata = metadata()?;
     let root = metadata["workspace_root"].as_str().ok_or("cargo metadata names no workspace root")?;
