@@ -78,7 +78,6 @@ impl NoAnswer {
         format!("Your reply is {}{nothing_runs}. Write the answer itself, in words.", self.what())
     }
 
-    /// The error of a frame whose model gave no answer.
     pub(crate) fn error(self, frame: &Frame) -> FrameError {
         let code = match self {
             Self::Empty => ErrorCode::ModelReplyEmpty,

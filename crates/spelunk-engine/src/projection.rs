@@ -48,7 +48,6 @@ pub struct Projection {
     nested: BTreeMap<FrameId, u64>,
     /// Lines to be appended, by file.
     lines: BTreeMap<&'static str, String>,
-    /// Files that have been appended to.
     appended: BTreeSet<&'static str>,
     /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,

@@ -115,7 +115,6 @@ impl MergedFinding {
         self.finding.quote == Some(Found::Missing)
     }
 
-    /// The number of documents it occurs in.
     pub(crate) fn n_files(&self) -> usize {
         self.places.iter().map(|place| place.file.as_str()).collect::<BTreeSet<_>>().len()
     }

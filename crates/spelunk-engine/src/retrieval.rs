@@ -64,7 +64,6 @@ pub(crate) struct Retrieval {
     pub(crate) index: Mutex<IndexState>,
 }
 
-/// The state of a run's index.
 #[derive(Default)]
 pub(crate) enum IndexState {
     /// Nobody has searched yet.

@@ -100,7 +100,6 @@ impl Schema {
     }
 }
 
-/// Violations, one per line.
 pub(crate) fn listed(violations: &[Violation]) -> String {
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -147,7 +147,6 @@ impl<'a> Session<'a> {
         self.n_cells < self.frame.limits().cells_max
     }
 
-    /// Runs a cell and records it.
     pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
         self.check.saw_code(code, self.frame.tools());

@@ -104,7 +104,6 @@ impl Transcript {
         std::iter::once(&self.first_user).chain(&self.turns).cloned().collect()
     }
 
-    /// The next request.
     pub(crate) fn prompt(&self, output_tokens_max: u64) -> Prompt {
         Prompt {
             system: self.system.clone(),

@@ -57,7 +57,6 @@ pub(crate) struct Models {
     pub(crate) sub: Arc<dyn Model>,
     /// The root's model unless another is configured.
     pub(crate) synthesis: Arc<dyn Model>,
-    /// Models that code may call by name.
     pub(crate) named: NamedModels,
 }
 
@@ -86,7 +85,6 @@ pub(crate) enum Role {
 /// Calls that sub-calls must leave for the frames above them.
 const CALLS_KEPT: u64 = 2;
 
-/// The state shared by all frames of a run.
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) started_at_ms: u64,
@@ -118,7 +116,6 @@ pub(crate) struct Run {
     pub(crate) tools: ExternalTools,
     /// Calls of each tool so far, over all processes that worked on the run.
     pub(crate) tool_calls: Mutex<HashMap<String, u64>>,
-    /// Bytes of images sent so far.
     pub(crate) image_bytes: AtomicU64,
     /// Whether secrets stay in the results of tools.
     pub(crate) allows_secrets: bool,

@@ -18,7 +18,6 @@ pub(crate) struct ToolRecord {
     /// JSON as the model wrote it.
     pub(crate) arguments: String,
     pub(crate) failed: bool,
-    /// The output shown to the model.
     pub(crate) output: String,
     pub(crate) files: Vec<ChangedFile>,
     /// The digest of all files afterwards.

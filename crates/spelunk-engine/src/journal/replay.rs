@@ -83,7 +83,6 @@ pub(crate) struct Observed {
     pub(crate) value: Text,
 }
 
-/// A recorded tool call.
 #[derive(Debug)]
 pub(crate) struct RanTool {
     pub(crate) name: String,
@@ -93,7 +92,6 @@ pub(crate) struct RanTool {
     pub(crate) desk: BlobId,
 }
 
-/// The recorded task of a frame.
 #[derive(Debug)]
 struct OpenedFrame {
     strategy: Strategy,

@@ -84,14 +84,12 @@ impl fmt::Debug for NamedModels {
     }
 }
 
-/// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelLookupError {
     Unknown {
         /// The known names, comma-separated; empty if there are none.
         known: String,
     },
-    /// The model cannot be opened.
     Closed {
         /// The reason.
         why: String,

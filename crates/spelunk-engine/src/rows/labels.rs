@@ -59,7 +59,6 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     Ok(Some(answer))
 }
 
-/// A text to be labelled.
 struct Row {
     document: String,
     line: u64,
@@ -75,7 +74,6 @@ impl Row {
 
 struct Rows {
     texts: Vec<Row>,
-    /// Rows without a text.
     n_empty: usize,
 }
 

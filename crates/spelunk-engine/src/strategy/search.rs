@@ -27,7 +27,6 @@ const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
 const SAMPLE_CHARS_MAX: usize = 5_000;
-/// The output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 200;
 /// The first call shows this fraction of the text that fits.
 const FIRST_SHARE: u64 = 3;

@@ -24,7 +24,6 @@ const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/
 /// The most citations taken from the saved evidence.
 const CLAIMS_MAX: usize = 50;
 
-/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 16] = [
     "",
     "...",
@@ -59,7 +58,6 @@ pub(super) struct AnswerFileCheck {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentBack {
-    /// Nothing was read.
     Unseen,
     /// It contains an unfilled placeholder.
     Gap,

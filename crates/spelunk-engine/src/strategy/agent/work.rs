@@ -30,7 +30,6 @@ pub(super) struct Work<'a> {
 
 pub(super) enum Turn {
     Answered(GivenAnswer),
-    /// Results for the model, by call.
     Results(Vec<ToolAnswer>),
 }
 
@@ -95,7 +94,6 @@ impl<'a> Work<'a> {
         Ok(Turn::Results(told))
     }
 
-    /// Runs a call and records it.
     async fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
         let (before, began) = (self.agent.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;

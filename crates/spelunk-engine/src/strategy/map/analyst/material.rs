@@ -25,7 +25,6 @@ struct Section {
     numbers: Vec<u64>,
 }
 
-/// Reads the parts of a task.
 pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Material, SourceError> {
     let mut sections = Vec::new();
     for part in &analysis.parts {
