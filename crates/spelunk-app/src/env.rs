@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The prefix of all our variables.
 pub(crate) const PREFIX: &str = "SPELUNK_";
 
 /// Declares the variables that are not settings, each with its line for the reference.

@@ -76,7 +76,6 @@ pub(super) fn kind() -> GroupKind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedModel {
-    /// The user's name for it.
     pub(crate) alias: String,
     /// Its provider, URL, key and price.
     pub(crate) settings: ModelSettings,

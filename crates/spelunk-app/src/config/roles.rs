@@ -14,7 +14,6 @@ pub struct Roles {
     pub(crate) root: RoleModel,
     /// Answers sub-calls and acts as the analysts.
     pub sub: RoleModel,
-    /// Writes the synthesis.
     pub synthesis: RoleModel,
     /// Computes embeddings; if unset, the built-in table is used.
     pub(crate) embedding: RoleModel,

@@ -21,7 +21,6 @@ use super::types;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub model: ModelSettings,
-    /// User-defined models, by name.
     pub(crate) models: BTreeMap<String, NamedModel>,
     pub tools: BTreeMap<String, ToolSource>,
     /// The names of the sources that questions may use.
@@ -30,17 +29,14 @@ pub struct Settings {
     pub sub_tools_on: Vec<String>,
     pub roles: Roles,
     pub strategy: StrategyChoice,
-    /// The sandbox for model code.
     pub(crate) sandbox: SandboxChoice,
     /// When a recorded reply is durable.
     pub(crate) durability: DurabilityChoice,
-    /// The directory for runs.
     pub(crate) workspace_path: PathBuf,
     /// The age in days after which runs are cleaned up.
     pub retention_days: u64,
     /// Whether repeated calls are answered from the cache in the workspace.
     pub(crate) cache_replies: bool,
-    /// When output is coloured.
     pub color: ColorChoice,
     pub local: LocalSettings,
     pub server: ServerSettings,
@@ -51,7 +47,6 @@ pub struct Settings {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalSettings {
-    /// Their folder, if not the default one.
     pub(crate) path: Option<String>,
     pub hub_url: String,
     /// Compute threads; one per core if unset.
@@ -63,7 +58,6 @@ pub struct FleetSettings {
     pub url: Option<String>,
     pub creds_file: Option<String>,
     pub ca_file: Option<String>,
-    /// The prefix of its streams.
     pub prefix: String,
     pub node: Option<String>,
     /// How long a node may be silent before it loses its runs.
@@ -99,7 +93,6 @@ pub struct ModelSettings {
     /// The section, for messages: `model`, `models.fast`.
     pub(crate) section: String,
     pub provider: ProviderChoice,
-    /// The provider's name for the model.
     pub(crate) name: Option<String>,
     pub(crate) base_url: Option<String>,
     /// The environment variable that contains the key.
@@ -117,7 +110,6 @@ pub struct ModelSettings {
     pub(crate) local: LocalSettings,
 }
 
-/// Sampling of a local model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sampling {
     /// In millionths; 0 always takes the most likely token.

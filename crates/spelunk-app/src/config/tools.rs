@@ -60,7 +60,6 @@ const EFFECTS: &[&str] = &["read", "repeatable", "once"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolSource {
-    /// The user's name for it.
     pub name: String,
     pub provider: ToolProvider,
     /// The class of every call, if the user sets it.
