@@ -54,7 +54,7 @@ impl Session {
 #[pymethods]
 impl Session {
     /// Runs a cell. `answer` takes a list of its calls, `(name, args, kwargs)`, and returns as many replies: `("return",
-    /// value)`, `("finish", None)`, or the name of an exception and its message. `coerce` makes a plain value of any other.
+    /// value)`, `("finish", None)`, or the name of an exception and its message. `coerce` converts any other value to a plain one.
     fn run(
         &self,
         py: Python<'_>,
