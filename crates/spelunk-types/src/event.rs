@@ -315,7 +315,7 @@ pub enum EventKind {
     },
 }
 
-/// Gives each event its name in the journal and says how durable it must be.
+/// Declares the name of each event in the journal and how durable it must be.
 macro_rules! events {
     ($($variant:ident = $name:literal, $durability:ident;)+) => {
         impl EventKind {
