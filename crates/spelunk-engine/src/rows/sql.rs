@@ -23,10 +23,10 @@ pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
 /// The most queries per question.
 const QUERIES_MAX: usize = 3;
-/// A small model rarely corrects a query. If its likeliest query has no result, or the model considered a token of it less
-/// likely than this, it writes others, and the first result that this many of them share is believed. On the 114 questions
-/// over rows of the development half of `eval/real`, with their recorded queries, this gives 71 right and 18 wrong answers
-/// with 3.1 queries each; the likeliest query alone, if not doubted, 64 and 19.
+/// A small model rarely corrects a query. If its likeliest query has no result, or the model considered a token of it
+/// less likely than this, it writes others, and the first result that `SAME_RESULTS_MIN` of them share is believed.
+/// On the 114 questions over rows of the development half of `eval/real`, with their recorded queries, this gives 71
+/// right and 18 wrong answers with 3.1 queries each; the likeliest query alone, if not doubted, 64 and 19.
 const CERTAINTY_PERMILLE_MIN: u16 = 400;
 const SMALL_QUERIES_MAX: usize = 9;
 const SAME_RESULTS_MIN: usize = 3;
