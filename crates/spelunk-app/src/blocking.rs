@@ -1,4 +1,4 @@
-//! Runs blocking work off the server's threads. A panic there becomes an error for its caller only.
+//! Runs blocking work on separate threads. A panic there becomes an error for its caller only.
 
 use spelunk_types::ErrorCode;
 
@@ -11,7 +11,6 @@ const BROKE: FixedError = FixedError {
     hint: "see the server's log, or try different arguments",
 };
 
-/// Runs the closure on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

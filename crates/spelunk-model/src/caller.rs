@@ -1,4 +1,4 @@
-//! What every HTTP adapter has: a URL, credentials and a price. An adapter adds its format.
+//! What all HTTP adapters share: a URL, credentials and a price. An adapter adds its format.
 
 use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -25,7 +25,6 @@ pub struct ModelOptions {
     pub label_calls: bool,
 }
 
-/// The endpoint, credentials and price of a model.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
@@ -74,13 +73,11 @@ impl Caller {
         Ok(Self { endpoint, reference, facts, headers, context, label_calls })
     }
 
-    /// Adds a header to every request.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
-    /// The request of a call to `{base_url}{path}`.
     pub(crate) fn post(&self, path: &str, call: &CallId, body: Vec<u8>) -> RequestBuilder {
         let request = self.post_plain(path, body);
         if self.label_calls { request.header(CALL_HEADER, call.to_string()) } else { request }
@@ -92,12 +89,10 @@ impl Caller {
         request.headers(self.headers.clone()).body(body)
     }
 
-    /// What error messages about this prompt refer to.
     pub(crate) fn context(&self, prompt: &Prompt) -> RequestContext {
         self.context.clone().with_features(prompt)
     }
 
-    /// Sends the request and reads its reply.
     pub(crate) fn stream<D: Decode>(
         &self,
         path: &str,

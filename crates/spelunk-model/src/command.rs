@@ -44,13 +44,13 @@ pub struct CommandOptions {
 pub struct CommandModel {
     options: Arc<CommandOptions>,
     reference: ModelRef,
-    /// The program, as error messages name it.
+    /// The program's name in error messages.
     shown: String,
 }
 
 impl CommandModel {
-    /// Starts nothing. The program, its arguments and its output format are part of the reference, because changing
-    /// them makes it another model. Arguments may contain secrets, so only a digest of them is included.
+    /// Starts nothing. The program, its arguments and its output format are part of the reference: another
+    /// command is another model. Arguments may contain secrets, so only their digest is included.
     pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
         let shown = format!("command:{}", options.program);
         if options.program.trim().is_empty() {
@@ -99,7 +99,7 @@ impl Model for CommandModel {
     }
 }
 
-/// A short digest of how the program is called: long enough to tell commands apart, too short to reveal their content.
+/// A short digest of how the program is called: long enough to distinguish commands, too short to reveal their content.
 fn manner(options: &CommandOptions) -> String {
     let mut bytes = match options.output {
         CommandOutput::Text => b"text".to_vec(),

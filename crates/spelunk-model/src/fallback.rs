@@ -1,5 +1,5 @@
-//! A chain of models: when one is down, the next is tried. The chain only lists them. The engine goes through it,
-//! because each model has its own rate limit, timeout and price.
+//! A chain of models: if one is down, the next is tried. The chain only lists them; the engine
+//! walks it, because each model has its own rate limit, timeout and price.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use spelunk_types::{CallId, ModelRef};
 
 use crate::{Model, ModelFacts, ModelStream, Price, Prompt};
 
-/// Models in the order in which they are tried. Used directly, it behaves as its first model.
+/// Models in the order in which they are tried. Used directly, the chain behaves as its first model.
 #[derive(Clone)]
 pub struct FallbackModel {
     first: Arc<dyn Model>,

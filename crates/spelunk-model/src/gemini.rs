@@ -15,7 +15,7 @@ use crate::{
     Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Speaker, Tool,
 };
 
-/// A model behind `POST {base_url}/models/{name}:streamGenerateContent`.
+/// A model called with `POST {base_url}/models/{name}:streamGenerateContent`.
 #[derive(Debug, Clone)]
 pub struct GeminiModel {
     caller: Caller,
@@ -40,7 +40,7 @@ impl GeminiModel {
         let system = (!prompt.system.is_empty())
             .then(|| wire::RequestContent { role: None, parts: vec![text(&prompt.system)] });
         let schema = prompt.schema.as_deref();
-        // Models before the third generation require none.
+        // Models before the third generation need no signatures.
         let is_early =
             ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
         let unsigned = (!is_early).then_some(UNSIGNED);
@@ -89,8 +89,8 @@ fn declaration(tool: &Tool) -> wire::FunctionDeclaration<'_> {
     wire::FunctionDeclaration { name, description, parameters_json_schema: schema }
 }
 
-/// Sent as the signature of a call whose own is unknown: callers with their own tools do not send it back, and the provider
-/// refuses a call without one.
+/// Sent as the signature of a call whose own is unknown: callers with their own tools do not send
+/// it back, and the provider rejects a call without one.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::RequestContent<'a> {

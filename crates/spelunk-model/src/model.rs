@@ -70,7 +70,7 @@ pub trait Model: Send + Sync {
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
 }
 
-/// Sends one prompt from the place where its call is made. Dropping it, or the stream, frees the place.
+/// Sends one prompt from the place that makes the call. Dropping it, or the stream, frees the place.
 pub type CallPlace = Box<dyn FnOnce(&dyn Model, &Prompt, &CallId) -> ModelStream + Send>;
 
 /// Where calls are made: in this process, or by another node of a fleet that has the same model.
@@ -90,9 +90,9 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// The tool calls of the model, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The model that answered, if it was not the requested one; set by whoever goes through a chain.
+    /// The model that answered, if it was not the requested one; set by the code that walks a chain.
     pub answered_by: Option<ModelRef>,
-    /// The probability of its least likely token, in thousandths, if it was asked for and the provider reports it.
+    /// The probability of its least likely token, in thousandths, if it was requested and the provider reports it.
     pub certainty_permille: Option<u16>,
 }
 

@@ -20,10 +20,10 @@ use crate::{
     Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Part, Prompt, Tool,
 };
 
-/// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
+/// Spare capacity for a schema and field names: a growing body would be copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
 
-/// A model behind `POST {base_url}/chat/completions`.
+/// A model called with `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
 pub struct OpenAiModel {
     caller: Caller,
@@ -95,7 +95,7 @@ impl OpenAiModel {
         body
     }
 
-    /// A message, preceded by the tool results it contains: each is a separate message in this format.
+    /// A message, preceded by its tool results: each is a separate message in this format.
     fn said<'a>(&self, message: &'a Message, is_cached: bool) -> Vec<wire::RequestMessage<'a>> {
         let (calls, results) = sorted(&message.parts);
         let mut said: Vec<_> = results
@@ -304,13 +304,13 @@ fn usage_of(usage: wire::Usage) -> Usage {
     }
 }
 
-/// A cost that the provider reported, rounded up; an invalid value counts as 0.
+/// A cost reported by the provider, rounded up; an invalid value counts as 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn microusd(dollars: f64) -> u64 {
     (dollars * 1_000_000.0).ceil() as u64
 }
 
-/// The probability that belongs to a logarithm, in thousandths.
+/// The probability for its logarithm, in thousandths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn permille(logprob: f64) -> u16 {
     (logprob.min(0.0).exp() * 1000.0).round() as u16

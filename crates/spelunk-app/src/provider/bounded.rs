@@ -1,5 +1,5 @@
-//! A model with what the user configured: its context window, its provider's rate per minute, its reasoning effort and
-//! whether it sees images and reads PDF.
+//! A model with the user's configuration: its context window, rate per minute, reasoning effort,
+//! and whether it accepts images and PDF.
 
 use std::sync::Arc;
 

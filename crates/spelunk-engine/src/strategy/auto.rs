@@ -16,13 +16,12 @@ const KIND: &str = include_str!("../prompts/auto-kind.md");
 const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
 pub(super) const PROMPTS: [&str; 2] = [KIND, KIND_EXAMPLES];
 
-/// One word, with room for a model that begins with a sign.
+/// One word, with room for a model that begins with punctuation.
 const KIND_TOKENS_MAX: u64 = 8;
-/// Where no query over rows gave a result, a small model that reads some of them must be this certain: on the development
+/// If no query over rows gave a result, a small model that reads some of them must be this certain: on the development
 /// half of `eval/real`, 7 of its 8 answers there were wrong, and it was less certain of each of them.
 const ROWS_CERTAINTY_PERMILLE_MIN: u16 = 800;
 
-/// What the first steps came to.
 pub(super) enum Outcome {
     /// An answer that the evidence settles, or the best that this model can give.
     Answered(Answer),
@@ -30,7 +29,6 @@ pub(super) enum Outcome {
     Climb(Strategy),
 }
 
-/// The first steps.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameError> {
     let rows = if task.note.is_none() { query_rows(frame, task).await? } else { RowsOutcome::NoRows };
     let certainty_min = match rows {
@@ -76,7 +74,7 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
-/// Whether a question asks for an overview. A model that does not say so means a fact.
+/// Whether a question asks for an overview. Any other reply means a question for a fact.
 async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(certainty::steady(frame, prompt)).await {

@@ -1,5 +1,5 @@
-//! AWS credentials, and the signer that holds them: they are fetched on the first request and again shortly before they
-//! expire.
+//! AWS credentials, and the signer that holds them. They are fetched at the first request and again
+//! shortly before they expire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -80,7 +80,6 @@ impl Signer {
         Self { source, now, region: region.to_owned(), service, held: Mutex::new(None) }
     }
 
-    /// Signs the request. `host`, `path` and `body` are those of the request.
     pub(crate) async fn signed(
         &self,
         request: RequestBuilder,

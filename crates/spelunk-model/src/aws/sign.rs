@@ -1,11 +1,11 @@
-//! AWS Signature Version 4: a keyed hash over a canonical form of the request. Checked against the vectors that AWS
-//! publishes.
+//! AWS Signature Version 4: a keyed hash over a canonical form of the request. Tested with the
+//! vectors that AWS publishes.
 
 use ring::{digest, hmac};
 
 use crate::Secret;
 
-/// The signed parts of a request. Query strings are not included: none of our requests has one.
+/// The signed parts of a request. There is no query string: none of our requests has one.
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     /// As sent, escapes included.
@@ -15,7 +15,6 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The scope of a signature.
 pub(crate) struct Scope<'a> {
     pub(crate) region: &'a str,
     pub(crate) service: &'a str,
@@ -23,7 +22,6 @@ pub(crate) struct Scope<'a> {
     pub(crate) stamp: &'a str,
 }
 
-/// The value of the `authorization` header.
 pub(crate) fn authorization(
     request: &Request<'_>,
     scope: &Scope<'_>,
@@ -60,7 +58,7 @@ fn canonical(request: &Request<'_>) -> (String, String) {
     (canonical, names)
 }
 
-/// The path, percent-encoded a second time: the service does the same with what it receives.
+/// The path, percent-encoded a second time, as the service does with the path it receives.
 fn encoded_path(path: &str) -> String {
     path.split('/').map(crate::http::percent_encoded).collect::<Vec<_>>().join("/")
 }

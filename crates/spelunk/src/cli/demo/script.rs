@@ -11,10 +11,8 @@ pub(super) const PROVIDER: &str = "scripted";
 
 const PIECES: usize = 6;
 
-/// The delay of each piece.
 const DELAY: Duration = Duration::from_millis(60);
 
-/// The replies, by call.
 const REPLIES: [(&str, &str); 5] = [
     (
         "0#0",
@@ -38,7 +36,6 @@ const REPLIES: [(&str, &str); 5] = [
     ),
 ];
 
-/// A model that returns fixed replies.
 pub(super) struct ScriptedModel {
     reference: ModelRef,
 }
