@@ -153,7 +153,7 @@ impl PrivateDir {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Renames a file or directory, replacing any file at the target. A link at either name is replaced or moved, never
+    /// Renames a file or directory, replacing a file or link at the target. Links are never
     /// followed.
     pub fn rename(&self, from: &str, to: &str, durability: Durability) -> io::Result<()> {
         self.check_writable(from)?;
@@ -163,8 +163,8 @@ impl PrivateDir {
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
     }
 
-    /// Gives a file a second name, which must be free. Both are the same bytes, so they become read-only. Not everywhere
-    /// supported.
+    /// Hard-links a file to `to`, which must be free, and makes it read-only. Not supported
+    /// everywhere.
     pub fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let (source, from) = self.parent(from)?;
         let (target, to) = self.make_parent(to, Durability::Unsynced)?;
@@ -175,14 +175,14 @@ impl PrivateDir {
     pub fn sync_root(&self) -> io::Result<()> {
         let parent = self.root.parent().filter(|parent| !parent.as_os_str().is_empty());
         match At::root(parent.unwrap_or(Path::new("."))) {
-            // Whoever may not read the directory did not create the root in it.
+            // A process that cannot read the parent did not create the root in it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             parent => parent?.sync(),
         }
     }
 
-    /// Makes the name of a file durable: syncs the directories from the root down to the file's, and the files next to
-    /// them in the root.
+    /// Makes the name of a file durable: syncs the files in the root and every directory on its
+    /// path.
     pub fn sync_name(&self, name: &str) -> io::Result<()> {
         let parts = parts(name)?;
         let (_, above) = parts.split_last().ok_or_else(|| invalid(name))?;
