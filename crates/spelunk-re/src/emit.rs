@@ -8,21 +8,21 @@ use crate::ast::{Assertion, Category, Fold, Item, Kind, Node, Words};
 /// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The engine that is linear in the text. It has no look-around, so `$` means only the end: the text must not end
-    /// with a newline, or its end must not be visible.
+    /// The linear-time engine. It has no look-around, so `$` matches only at the end: the text must
+    /// not end with a newline, or its end must not be visible.
     Linear,
-    /// The engine that backtracks.
+    /// The backtracking engine.
     Backtracking,
 }
 
-/// Writes patterns.
+/// Writes patterns for one engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Emitter<'n> {
-    /// The engine that it is written for.
+    /// The target engine.
     pub target: Target,
     /// What counts as a word character.
     pub words: Words,
-    /// Groups that keep their names.
+    /// The groups that keep their names.
     pub names: &'n [(String, usize)],
 }
 
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 }
 
-/// A literal character, inside and outside a set.
+/// Writes a literal character, valid inside and outside a set.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);
