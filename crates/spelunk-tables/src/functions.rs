@@ -16,7 +16,7 @@ type Values = (Vec<f64>, f64);
 
 /// A percentile, interpolated between the two nearest values.
 struct Percentile {
-    /// The percentage; otherwise the second argument is.
+    /// The percentage; `None` if it is the second argument.
     percent: Option<f64>,
 }
 
