@@ -270,8 +270,8 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Copies a reader to a new file, durably and one buffer at a time; returns its digest and length. The inner error is a
-/// read error.
+/// Copies a reader to a new file, one buffer at a time; returns its digest and length. The inner
+/// error is a read error.
 fn write_out(mut from: impl Read, dir: &PrivateDir, target: &str) -> io::Result<io::Result<(BlobId, u64)>> {
     let mut file = dir.create_new(target, Durability::Unsynced)?;
     let (mut hasher, mut bytes, mut piece) = (blake3::Hasher::new(), 0, vec![0; PIECE_BYTES]);

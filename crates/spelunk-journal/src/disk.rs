@@ -17,7 +17,7 @@ pub trait Disk: Send + Sync {
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Makes everything in the file durable.
     fn sync(&self, name: &str) -> io::Result<()>;
-    /// Makes the name of a file durable, those of the directories that it is in, and the files at the top.
+    /// Makes the names of a file and of its directories durable, and the files in the root.
     fn sync_name(&self, name: &str) -> io::Result<()>;
     /// Truncates the file, durably.
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;

@@ -66,9 +66,8 @@ impl Journal {
         load(disk, run).map(|(records, ..)| records)
     }
 
-    /// Appends events in one write, and syncs if one of them must be on disk before anyone acts on it: a promise always,
-    /// the others as the mode says. After a failure every further append fails too: a line after a torn one would be
-    /// damage.
+    /// Appends events in one write. Promises are always synced, other events as the mode requires.
+    /// After a failure every further append fails: a line after a torn one would be damage.
     pub fn append(
         &mut self,
         at_ms: u64,
@@ -97,7 +96,7 @@ impl Journal {
         self.seq_last
     }
 
-    /// The mode, and what makes the journal durable.
+    /// The sync mode, and the handle that syncs the journal.
     pub fn sync(&self) -> (SyncMode, JournalSync) {
         (self.mode, self.sync.clone())
     }
