@@ -1,5 +1,5 @@
-//! Paths on a desk: relative, normalised, separated by `/`. A `DeskPath` cannot leave the desk. Names chosen by others
-//! (attachments, documents) are converted to such paths here, too.
+//! Paths on a desk: relative, normalised, separated by `/`. A `DeskPath` cannot leave the desk.
+//! Names chosen by others (attachments, documents) are converted here, too.
 
 mod name;
 

@@ -1,5 +1,4 @@
-//! Truncates text for the model: the head and the tail are kept, and a line between them reports what is missing and
-//! how to see it.
+//! Truncates text for the model: the head, a line that reports what is missing, and the tail.
 
 /// The head's share of the available size; the tail gets the rest.
 const HEAD_SHARE: (usize, usize) = (2, 3);

@@ -68,7 +68,7 @@ impl Desk {
         Ok(Cow::Owned(mounts.read_all(document, bytes_max)?.into_bytes()))
     }
 
-    /// The same as text. Bytes that are not UTF-8 are refused: an edit would damage them.
+    /// Like [`Self::read`], as text. Bytes that are not UTF-8 are refused: an edit would damage them.
     pub fn text(&self, path: &DeskPath) -> Result<Cow<'_, str>, DeskError> {
         let not_text = |bytes: usize| DeskError::NotText { path: path.clone(), bytes: bytes as u64 };
         match self.read(path)? {
@@ -82,7 +82,7 @@ impl Desk {
         }
     }
 
-    /// At most `n_max` lines, numbered from 1; a document is not scanned twice for it.
+    /// At most `n_max` lines, starting at line `first`, counted from 1.
     pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<Lines, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounts, document) = self.document(path)?;

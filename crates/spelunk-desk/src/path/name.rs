@@ -17,8 +17,7 @@ const DEVICES: [&str; 22] = [
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// A name for an attachment that is valid on any system. `taken` are the existing names; names that differ only in case
-/// count as taken, because some systems ignore case.
+/// A name for an attachment that is valid on any system and not taken, ignoring case.
 pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = given.chars().filter_map(plain_char).collect();
     let last = plain.rsplit('/').map(trimmed).find(|part| !part.is_empty()).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! The host side of a script: the interpreter runs in a worker, and the host has the desk. The worker is a process; in a
-//! program without workers it is a thread. File operations are requests to the desk with the model's permissions, so a
-//! compromised worker can do no more than a script. Mounted documents are read when opened and never written; a write
+//! The host side of a script: the interpreter runs in a worker (a thread if the program has none),
+//! and the host has the desk. File operations are requests with the model's permissions, so a
+//! compromised worker can do no more than a script. Mounted documents are read when opened; a write
 //! without permission fails as on a read-only file system.
 
 use std::borrow::Cow;
@@ -239,7 +239,7 @@ fn on_desk(path: &str) -> Result<DeskPath, Refusal> {
     }
 }
 
-/// The parent directory must exist: a script that assumes otherwise is mistaken.
+/// Fails if the parent directory does not exist.
 fn require_parent(desk: &Desk, path: &DeskPath) -> Result<(), Refusal> {
     match path.parent().map(|parent| desk.entry(&parent)) {
         None | Some(Some(Entry::Directory)) => Ok(()),

@@ -33,7 +33,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("python3", "use RunScript"),
 ];
 
-/// Commands that pad to a given width or length before any limit counts it.
+/// Commands that pad to a given width or length before any limit applies.
 const FILLING: [&str; 12] =
     ["expand", "unexpand", "pr", "nl", "numfmt", "fmt", "fold", "column", "od", "xxd", "hexdump", "paste"];
 /// The maximum digits of a number passed to such a command.

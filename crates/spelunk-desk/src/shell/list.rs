@@ -8,7 +8,7 @@ use bashkit::{Builtin, BuiltinContext, ExecResult, FileType, Metadata, async_tra
 /// The supported options. `-1` and `-t` change nothing: output is one name per line, and every file has the same time.
 const OPTIONS: &str = "1aAdFhlprRSt";
 
-/// Where a listing is truncated: more than is shown of any script, while `ls -R / / / …` could run forever.
+/// The size limit of a listing: more than any script is shown, while `ls -R / / / …` could run forever.
 const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// `ls` as a command of the interpreter.

@@ -1,5 +1,4 @@
-//! `mktemp` without randomness: it takes the first free name that a template allows, so the same desk gives the same
-//! name.
+//! `mktemp` without randomness: it takes the first free name, so the same desk gives the same name.
 
 use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
 

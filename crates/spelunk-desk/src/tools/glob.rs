@@ -1,5 +1,5 @@
-//! Glob: finds files by name, with `.gitignore` rules. A pattern without `/` matches at any depth, one with `/` matches
-//! from the search directory; the last matching pattern applies, and `!` excludes.
+//! Glob: finds files by name, with `.gitignore` rules: a pattern without `/` matches at any depth,
+//! one with `/` from the search directory; the last matching pattern applies, and `!` excludes.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
