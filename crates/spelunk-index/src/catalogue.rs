@@ -50,11 +50,11 @@ pub(crate) struct FileRecord {
 pub(crate) struct DocumentRecord {
     /// Its id; a new version gets a new one.
     pub(crate) id: u64,
-    /// The hash of its bytes and of how they may be read.
+    /// The digest of its bytes, and whether secrets may be read.
     pub(crate) version: String,
     pub(crate) n_passages: u64,
     pub(crate) content_type: ContentType,
-    /// Its name in queries.
+    /// The name of its language in queries.
     pub(crate) language: Option<String>,
     /// The user-defined kind.
     pub(crate) custom: Option<String>,
@@ -74,12 +74,12 @@ impl DocumentRecord {
         }
     }
 
-    /// Whether a filter for this content type, language or user-defined kind matches.
     /// Whether it is of this version of the document.
     fn is_of(&self, document: &DocEntry) -> bool {
         self.version.strip_prefix(document.digest.as_str()) == Some(reading_of(document))
     }
 
+    /// Whether a filter for this content type, language or user-defined kind matches.
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
         self.content_type.name() == kind
             || self.language.as_deref() == Some(kind)
@@ -87,7 +87,7 @@ impl DocumentRecord {
     }
 }
 
-/// The hash of a document's bytes and of how they may be read: with secrets allowed, it is another text.
+/// The digest of a document's bytes, and whether secrets may be read: then it is another text.
 fn version_of(document: &DocEntry) -> String {
     format!("{}{}", document.digest, reading_of(document))
 }
@@ -102,8 +102,8 @@ impl Catalogue {
         self.documents.get(&document.name).filter(|record| record.is_of(document))
     }
 
-    /// Each document with its record, if it was indexed in its current version. Documents come sorted by name, but for a few,
-    /// so both lists are read once.
+    /// Like `current`, for all documents. They are mostly sorted by name, so both lists are read
+    /// once.
     pub(crate) fn all_current<'a, 'd>(
         &'a self,
         documents: impl Iterator<Item = &'d DocEntry>,

@@ -15,7 +15,7 @@ pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
 /// The window size for larger ones.
 const WINDOW_BYTES: u64 = 256 << 10;
 
-/// How far after a window the end of its last line is searched.
+/// How far past a window to search for the end of its last line.
 const LINE_REACH_BYTES: u64 = 64 << 10;
 
 /// A passage: its location, and the heading or definition it is in.
@@ -30,7 +30,7 @@ pub(crate) struct Cut {
     pub(crate) scope: Option<String>,
 }
 
-/// How documents are cut for the index: about a kilobyte each.
+/// The limits for passages of about a kilobyte.
 pub(crate) fn passage_limits() -> Limits {
     Limits {
         chunk_code_lines: 30,
@@ -138,7 +138,7 @@ impl LargeDocument {
     }
 }
 
-/// The rest of a line that began before, with its line ending. None of a line that extends beyond the search distance.
+/// The length of the rest of a line that began earlier; 0 if its end is out of reach.
 fn head_bytes(text: &str) -> usize {
     let reach = usize::try_from(LINE_REACH_BYTES).unwrap_or(usize::MAX);
     text.bytes().take(reach).position(|byte| byte == b'\n').map_or(0, |idx| idx + 1)

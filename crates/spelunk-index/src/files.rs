@@ -32,7 +32,6 @@ pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u
     Ok(Some(bytes))
 }
 
-/// Opens for reading at offsets.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }

@@ -101,7 +101,7 @@ impl Segment<'_> {
         Ok(())
     }
 
-    /// The same for two words at this distance.
+    /// Like `each_with`, for two words at this distance.
     fn each_with_pair(
         &self,
         before: &QueryTerm,

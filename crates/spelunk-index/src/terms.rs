@@ -224,10 +224,10 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// The same for the index.
+/// The tokenizer that gives these terms to the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
-    /// Kept from text to text for the memory of their strings.
+    /// Reused from text to text, to keep the memory of the strings.
     tokens: Vec<Token>,
 }
 
