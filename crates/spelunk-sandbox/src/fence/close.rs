@@ -1,6 +1,5 @@
-//! Closing fences: decides which of several fence lines ends a block of Python, using Python's own syntax: a line
-//! within a string literal closes nothing, and outside of strings and comments no line of Python begins with a
-//! backtick.
+//! Closing fences: decides by Python's own syntax which fence line ends a block. A line within a string
+//! literal closes nothing, and outside of strings and comments no line of Python begins with a backtick.
 
 use ruff_python_ast::token::{TokenFlags, TokenKind};
 use ruff_python_parser::Mode;

@@ -109,7 +109,7 @@ fn end_respecting_quotes(text: &str) -> Option<usize> {
     None
 }
 
-/// The same, treating quotes as ordinary characters.
+/// Like `end_respecting_quotes`, but treats quotes as ordinary characters.
 fn end_of_brackets(text: &str) -> Option<usize> {
     let mut depth = 1_u64;
     for (at, byte) in text.bytes().enumerate() {

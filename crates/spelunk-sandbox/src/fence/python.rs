@@ -47,9 +47,9 @@ fn margin_of(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be deep. Depth comes
-/// from open brackets, indentation, and tokens that follow each other without a comma; each of those counts, whether it
-/// nests or not. The commas of a `lambda` separate nothing, so none does on its line.
+/// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be
+/// deep. Depth comes from open brackets, indentation, and tokens that follow each other without a
+/// comma; each counts, whether it nests or not. On a line with a `lambda`, commas separate nothing.
 pub(crate) fn is_shallow(code: &str) -> bool {
     let mut lexer = lex(code, Mode::Module);
     let mut open: Vec<(TokenKind, u64)> = Vec::new();

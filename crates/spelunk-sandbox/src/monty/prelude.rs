@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use super::names::RESERVED;
 use super::rewrite::{NATIVE_BUILTINS, prelude_code};
 
-/// One part.
 #[derive(Debug)]
 struct PreludePart {
     code: String,

@@ -123,7 +123,6 @@ impl Session {
         is_known && !self.shadowed.contains(name)
     }
 
-    /// Prepares a cell.
     pub(super) fn cell(&mut self, code: &str) -> Result<PreparedCell, RefusedCell> {
         check_nesting(code)?;
         let parsed = parse_module(code).map_err(|error| refused(code, &error))?;
@@ -168,7 +167,7 @@ impl Session {
         let parts = prelude::needed(text, &self.loaded);
         self.loaded.extend(parts.iter().copied());
         let mut code: Vec<String> = parts.into_iter().map(|part| prelude::code(part).to_owned()).collect();
-        // The host's exceptions are defined only when something can meet them: most cells do not need them.
+        // The host's exceptions are defined only when code can see them: most cells do not need them.
         let may_meet = self.loaded.contains("errors") || self.flags.namespace;
         if may_meet && !self.exceptions.is_empty() {
             let exceptions = std::mem::take(&mut self.exceptions);

@@ -34,7 +34,6 @@ impl Clock {
     }
 }
 
-/// Answers a call.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not there")]
 pub(super) fn answer(call: &OsFunctionCall, clock: &mut Clock, files: &mut Files) -> ExtFunctionResult {
     if let Some(answer) = files.answer(call) {

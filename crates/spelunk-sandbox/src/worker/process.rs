@@ -58,7 +58,6 @@ impl Process {
         Ok(process)
     }
 
-    /// Whether it is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
@@ -83,7 +82,6 @@ impl Process {
         Deadline { cpu, ..Deadline::in_ms(ms_max) }
     }
 
-    /// Sends a message.
     pub(crate) fn send(
         &mut self,
         request: &Request<'_>,

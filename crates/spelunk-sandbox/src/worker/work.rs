@@ -1,5 +1,4 @@
-//! Tasks that are not cells, each in its own worker: one task, messages of plain bytes, and the end. Both sides are
-//! here.
+//! Tasks that are not cells: each has its own worker and exchanges plain bytes. Both sides are here.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
         if tables::NATIVE_EXCEPTIONS.contains(name) && !is_plain_message(call) {
             return Some(self.exception_call(call));
         }
-        // The interpreter makes lists of them.
+        // The interpreter returns lists for these.
         if is_iterator {
             return Some(self.plain_call(call).wrapped("iter(", ")", &range_of(call)));
         }

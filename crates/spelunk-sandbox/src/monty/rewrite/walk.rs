@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
         before.trim().is_empty().then_some(before)
     }
 
-    /// Whether a statement shares its lines with no other, so that it can be expanded to several.
+    /// The indentation of a statement that shares its lines with no other, so that it can be expanded.
     pub(super) fn own_lines(&self, range: &Range<usize>) -> Option<&'a str> {
         let indent = self.indent_of(range.start)?;
         let rest = self.source.get(range.end..)?.lines().next().unwrap_or_default().trim_start();
