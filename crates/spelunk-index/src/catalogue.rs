@@ -102,8 +102,7 @@ impl Catalogue {
         self.documents.get(&document.name).filter(|record| record.is_of(document))
     }
 
-    /// Like `current`, for all documents. They are mostly sorted by name, so both lists are read
-    /// once.
+    /// Like `current`, for all documents. They are mostly sorted by name, so both lists are read once.
     pub(crate) fn all_current<'a, 'd>(
         &'a self,
         documents: impl Iterator<Item = &'d DocEntry>,
