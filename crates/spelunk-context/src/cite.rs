@@ -113,8 +113,7 @@ fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
         return None;
     }
     let borders = borders(&pattern);
-    // The line of each of the last `pattern.len()` characters: a match is detected at its end but reported by its
-    // start.
+    // The line of each of the last characters: a match is found at its end, but reported by its start.
     let mut lines = vec![0_u64; pattern.len()];
     let mut best: Option<u64> = None;
     let (mut n_matched, mut n_chars, mut line) = (0, 0_usize, 1_u64);

@@ -110,8 +110,7 @@ enum Encoding<'a> {
 impl<'a> Encoding<'a> {
     fn of(bytes: &'a [u8]) -> Self {
         match bytes {
-            // UTF-32 begins like UTF-16 with a NUL character. Neither occurs in practice; unconverted, it counts as
-            // binary.
+            // UTF-32, or UTF-16 with a NUL character: neither occurs in practice, and it counts as binary.
             [0xFF, 0xFE, 0, 0, ..] => Self::Utf8 { rest: bytes },
             [0xFF, 0xFE, rest @ ..] => Self::Utf16 { rest, endian: Endian::Little },
             [0xFE, 0xFF, rest @ ..] => Self::Utf16 { rest, endian: Endian::Big },

@@ -9,7 +9,7 @@ use spelunk_types::BlobId;
 
 use crate::ServerHandle;
 
-/// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
+/// A file as an earlier scan found it. If it has grown, only its first bytes are the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
     /// Its size.
@@ -67,8 +67,7 @@ pub struct DocEntry {
     pub lines: Option<u64>,
     /// The file's modification time at the scan.
     pub modified: Option<SystemTime>,
-    /// BLAKE3 of the raw bytes; of samples for a large file (see `scan_read/sample.rs`). Secrets are hashed too, whether or not
-    /// they are redacted.
+    /// BLAKE3 of the raw bytes, including secrets; of samples for a large file (see `scan_read/sample.rs`).
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,
@@ -92,7 +91,7 @@ pub(crate) enum WordsSought {
     Unknown,
 }
 
-/// Where the rows are that a document describes.
+/// The database that a document describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
     /// In this SQLite file.

@@ -136,7 +136,7 @@ impl Reader {
         self.grep_compiled(&query.compile()?, cancel)
     }
 
-    /// The same with a compiled query, for one of many documents.
+    /// Like [`Self::grep`], with a compiled query, for one of many documents.
     pub fn grep_compiled(&self, query: &CompiledQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
         self.grep_with(query, cancel, Sizes::DEFAULT)
     }

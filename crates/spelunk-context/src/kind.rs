@@ -115,7 +115,7 @@ pub enum Via {
     Sniffed,
     /// By the user, for this file.
     Override,
-    /// By a custom kind of the user's.
+    /// By a custom kind.
     Custom,
 }
 

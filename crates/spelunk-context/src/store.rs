@@ -224,7 +224,7 @@ impl ContextStore {
     }
 
     fn note(&self, action: Action, context: Option<ContextId>, detail: &str) {
-        // Whoever looks for a secret has typed it.
+        // A search for a secret contains the secret.
         let detail = match self.settings.secrets {
             SecretFiles::Refused => crate::secrets::redact(detail).0,
             SecretFiles::Allowed => detail.into(),

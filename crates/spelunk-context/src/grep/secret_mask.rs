@@ -77,8 +77,7 @@ impl MaskedText {
     }
 }
 
-/// How far ahead of a line key headers are searched for: if every line matches, a search per line would cost more than
-/// scanning this much text.
+/// How far ahead to search for key headers: if every line matches, a search per line would cost more.
 const AHEAD_BYTES: usize = 4096;
 
 /// The secrets of one buffer of a document, searched for where a line matches.

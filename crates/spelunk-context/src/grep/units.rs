@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
         Some(feed.unit(UnitText::Part { reader, range }))
     }
 
-    /// A small document on disk may be long once it is decoded, so it is divided all the same.
+    /// A small document on disk may be long once it is decoded, so it is divided, too.
     fn scan_whole(
         &self,
         scanner: &mut Scanner<'_>,

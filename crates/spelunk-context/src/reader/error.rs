@@ -44,7 +44,7 @@ impl ReadError {
         }
     }
 
-    /// The same error for a document of a view.
+    /// This error as a source error of a document.
     pub fn of_document(self, name: &str) -> SourceError {
         if let Self::Changed { name } = self {
             return SourceError::Changed { name };

@@ -13,7 +13,7 @@ impl Reader {
         self.redacted_with_map(range).map(|redacted| redacted.text)
     }
 
-    /// The same, with a map from the original text to the redacted text.
+    /// Like `redacted`, with a map from the original text to the redacted text.
     pub(crate) fn redacted_with_map(&self, range: Range<u64>) -> Result<RedactedText, ReadError> {
         if range.is_empty() {
             return Ok(RedactedText::default());

@@ -61,11 +61,11 @@ impl Find {
     }
 }
 
-/// What else is looked for in the same pass.
+/// Words to look for in the same pass.
 #[derive(Debug)]
 pub(crate) struct Sought {
     pub(crate) needles: Needles,
-    /// Those of the needles and of the keywords.
+    /// The starts of the needles and of the keywords.
     starts: Starts,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
     finds_and_sought(text, from, to, &mut None)
 }
 
-/// The same; `sought` is taken where it is found.
+/// Like `finds_in`; takes `sought` when one of its words is found.
 pub(super) fn finds_and_sought(
     text: &[u8],
     from: usize,

@@ -36,7 +36,7 @@ pub(super) enum After {
 pub(super) enum Judge {
     /// It looks random.
     Random,
-    /// The same, for a form that names in code also have.
+    /// It looks random and not like words, for a form that names in code also have.
     RandomWords,
     /// It is not a word: its position is sufficient evidence.
     Wordless,

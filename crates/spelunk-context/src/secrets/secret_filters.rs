@@ -27,7 +27,7 @@ const PLACEHOLDERS: [&[u8]; 17] = [
     b"{{",
 ];
 
-/// The same, only at the start of a word: they are short enough to occur by chance.
+/// Placeholders only at the start of a word: they are short enough to occur by chance.
 const SHORT_PLACEHOLDERS: [&[u8]; 5] = [b"your", b"dummy", b"fake", b"insert", b"todo"];
 
 /// Words that are a whole value, in tutorials and in code.

@@ -53,7 +53,7 @@ impl Globs {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
 
-    /// The same for the globs that allow secrets.
+    /// Whether this directory's name is a part of a glob that allows secrets.
     pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
         self.allow_secret.parts.contains(name)
     }

@@ -25,8 +25,7 @@ const BESIDE_SHARE: usize = 8;
 /// A line may be empty and a chunk takes some hundred bytes, so without this a plan could be larger than its text.
 const CHUNKS_MAX: u64 = 20_000;
 
-/// The size of a line number as shown to an analyst. Chunks are limited so that their line numbers alone cannot fill
-/// them.
+/// The size of a line number as shown to an analyst: line numbers alone must not fill a chunk.
 const NUMBER_BYTES: u64 = 16;
 
 /// The estimated number of tokens in `bytes` bytes of text.

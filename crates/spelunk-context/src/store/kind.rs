@@ -125,7 +125,7 @@ pub enum LoadPolicy {
 }
 
 impl LoadPolicy {
-    /// The policy of this word; `ttl:SECONDS` is one too.
+    /// The policy with this name, or `ttl:SECONDS`.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(seconds) = name.strip_prefix("ttl:") {
             let ttl_ms = seconds.parse::<u64>().ok()?.checked_mul(1000)?;

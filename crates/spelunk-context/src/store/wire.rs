@@ -154,7 +154,7 @@ struct Line {
     access: AccessCounts,
 }
 
-/// A context as other programs of this design write it.
+/// A context in the format of similar programs.
 #[derive(Deserialize)]
 struct OtherLine {
     id: String,
@@ -180,7 +180,7 @@ impl From<OtherLine> for Line {
             if let serde_json::Value::String(text) = value { text } else { value.to_string() }
         };
         let policy = ContextKind::from_name(&kind).map_or(LoadPolicy::Lazy, |kind| kind.default_policy());
-        // What a session registered there was kept in the file all the same.
+        // Those programs store session contexts in the file, too.
         let policy = if policy.is_durable() { policy } else { LoadPolicy::Lazy };
         Self {
             id,

@@ -16,8 +16,7 @@ use crate::kind::is_log_start;
 const SAMPLE_LINES: usize = 200;
 /// The percentage of lines that must have the format.
 pub(super) const PERCENT_MIN: usize = 90;
-/// The maximum number of distinct words at one position of a log line: with more, they are not names of levels or
-/// services.
+/// The most distinct words at one position of a log line; with more, they do not name levels or services.
 const WORDS_MAX: usize = 40;
 /// Positions after the time that are examined.
 const PLACES_MAX: usize = 2;
@@ -48,7 +47,7 @@ pub(super) enum Format {
     KnownLog(LogLayout),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
     Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
-    /// Lines below a comment with the names of their fields, as Zeek and W3C logs have it.
+    /// Lines below a comment that names their fields, as in Zeek and W3C logs.
     Fields { delimiter: char, names: Vec<String> },
     /// Lines with the same number of delimited parts, and their names if the first line has them.
     Parts { delimiter: u8, names: Option<Vec<String>> },
@@ -80,7 +79,7 @@ impl Format {
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
             return Some(Self::Table { names: header(text)? });
         }
-        // What is indented continues an entry.
+        // An indented line continues an entry.
         let entries: Vec<&str> =
             sample.iter().filter(|line| !line.starts_with([' ', '\t'])).copied().collect();
         if let Some(layout) = LogLayout::of(&entries) {
@@ -358,8 +357,7 @@ fn zone_end(text: &str) -> usize {
     }
 }
 
-/// The meaning of the words after the times of a log: the level, and the origin of the line. Service, module and host
-/// are all called `source`.
+/// Names the words after the times of a log: the level, and `source` for service, module or host.
 fn log<'t>(sample: &[&'t str]) -> Format {
     let rest_of = |line: &&'t str| match time_of(line) {
         Some(begun) => Some(begun.rest),
@@ -454,8 +452,7 @@ fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &m
     take(&cells);
 }
 
-/// The names of parts, if the first line has some: there is a rule below it, or it has no number in a column that has
-/// one in all rows.
+/// The names of parts if the first line is a header: a rule follows, or it lacks a number that all rows have.
 fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
     let has_figure = |part: &str| part.contains(|c: char| c.is_ascii_digit());
     let rows = || sample.iter().skip(1).filter(|line| !is_rule(line));

@@ -118,8 +118,7 @@ impl<'t> Hunt<'t> {
         })
     }
 
-    /// The next match at or after `from`, as a range of the document. Its text and groups are available until the next
-    /// call.
+    /// The next match at or after `from`, in the document. Its text and groups last until the next call.
     pub(super) fn find(
         &mut self,
         from: u64,

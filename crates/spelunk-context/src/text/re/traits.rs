@@ -17,11 +17,11 @@ const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Traits {
-    /// Look-around, back-references, atomic groups: what the linear engine does not support.
+    /// Whether it needs what the linear engine lacks: look-around, back-references or atomic groups.
     pub(super) needs_backtracking: bool,
-    /// `$` without `M`, which looks ahead if the text ends with a newline.
+    /// Whether it has `$` without `M`, which needs look-ahead if the text ends with a newline.
     pub(super) has_dollar: bool,
-    /// How the engines are to interpret `\w`.
+    /// What `\w` matches.
     pub(super) words: Words,
     /// The maximum bytes of a match and of all text that it depends on.
     pub(super) reach_bytes: Option<u64>,
@@ -205,8 +205,7 @@ fn complement(class: &ClassUnicode) -> ClassUnicode {
     rest
 }
 
-/// The characters that a match contains or examines from its beginning on. Unbounded for a back-reference: what it
-/// repeats may be long.
+/// How many characters a match contains or examines from its beginning on; unbounded for a back-reference.
 fn reach(node: &Node) -> Option<u64> {
     match node {
         Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),
