@@ -1,5 +1,4 @@
-//! The syntax tree of a Python pattern. The parser resolves flags: a node alone says what it
-//! matches.
+//! The syntax tree of a Python pattern. Flags are resolved: a node alone says what it matches.
 
 /// What counts as a word character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,8 +219,7 @@ impl Node {
         self.width(&[]).min == 0
     }
 
-    /// Whether it may prefer an empty match to a longer one at the same position, as in `a??` and
-    /// `|a`.
+    /// Whether it may prefer an empty match to a longer one at the same position: `a??`, `|a`.
     pub fn may_prefer_empty(&self) -> bool {
         self.any(&|node| {
             let is_empty_alternative =

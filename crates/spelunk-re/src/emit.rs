@@ -125,8 +125,7 @@ impl Emitter<'_> {
             (Assertion::Boundary { negated: false, ascii: false }, _) => "\\b",
             (Assertion::Boundary { negated: true, ascii: false }, _) => "\\B",
             (Assertion::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
-            // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is a
-            // position between whole characters that is not a boundary.
+            // An ASCII `\B` could match inside a character; here it matches only between characters.
             (Assertion::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
                 let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
                 let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };
