@@ -67,8 +67,7 @@ pub struct Table {
 }
 
 impl Tables {
-    /// The tables of a view, or `None`. If it is larger than `bytes_max`, only its databases count.
-    /// Fails if a server cannot be used.
+    /// A view's tables, or `None`; above `bytes_max` only its databases. Fails if a server cannot be used.
     pub fn of(view: &View, bytes_max: u64, watch: &QueryWatch) -> Result<Option<Self>, SourceError> {
         let Some(mut tables) = Self::on_this_machine(view, bytes_max, watch) else { return Ok(None) };
         for document in view.documents() {
@@ -135,8 +134,8 @@ impl Tables {
         !self.databases.is_empty() || !self.servers.is_empty()
     }
 
-    /// Whether at least half of the text of this view is rows, or there is a database. A directory of prose with a
-    /// settings file in JSON is not a table.
+    /// Whether half of the view's text is rows, or it has a database; prose with one JSON file does
+    /// not count.
     pub fn are_most_of(&self, view: &View) -> bool {
         if self.have_databases() {
             return true;

@@ -1,5 +1,4 @@
-//! Queries: one read-only statement with bounded work, and its result. The same rules apply to
-//! tables in memory and to attached databases.
+//! Queries: one read-only statement with bounded work, on tables in memory and attached databases alike.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +20,7 @@ const EXPRESSION_DEPTH_MAX: i32 = 100;
 const COMPOUND_MAX: i32 = 20;
 /// SQLite's memory limit in this process: the tables of all runs, and what their queries sort.
 const HEAP_BYTES_MAX: u64 = 1 << 30;
-/// The most steps of SQLite's virtual machine per query, and how often they are checked. A scan of
-/// a million rows takes about ten million.
+/// The most SQLite steps per query (a million rows take ten million), and how often they are checked.
 const STEPS_MAX: u64 = 50_000_000;
 const STEPS_PER_CHECK: u64 = 100_000;
 /// Functions with side effects or random results.

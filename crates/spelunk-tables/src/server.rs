@@ -1,5 +1,4 @@
-//! Tables of database servers, which run the queries themselves. A query reads one database,
-//! identified by the tables it names.
+//! Tables of database servers, which run queries themselves. A query reads one database, known by its tables.
 
 use std::collections::BTreeSet;
 
