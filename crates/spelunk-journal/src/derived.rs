@@ -62,8 +62,7 @@ impl DerivedFiles {
         written.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
-    /// Replaces a file with a read-only hard link to a blob, or with a copy if that is not
-    /// possible.
+    /// Replaces a file with a read-only hard link to a blob, or with a copy if links do not work.
     pub fn replace_by_blob(&self, name: &str, blob: &BlobId, bytes: &[u8]) -> Result<(), JournalError> {
         let staged = self.name(&format!("{STAGED}{blob}"));
         let is_in_workspace = !self.folder.is_empty();

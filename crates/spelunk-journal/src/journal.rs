@@ -45,8 +45,7 @@ impl Journal {
         Self { mode, sync, ..self }
     }
 
-    /// Opens a journal to continue writing: drops what a power cut left of lines that were not synced, and refuses any
-    /// other damage.
+    /// Opens a journal to continue writing. Drops lines torn by a power cut and refuses any other damage.
     pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<OpenedJournal, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
         let events = records.into_iter().map(|record| Ok(*record.known(run)?));
@@ -166,8 +165,7 @@ pub(crate) fn read_lines(
 /// The smallest unit that a disk writes.
 const SECTOR_BYTES: usize = 512;
 
-/// Whether the line contains zeros in place of what never reached the disk before a power cut. Lines are synced in
-/// order, so nothing from there on was synced.
+/// Whether a power cut left zeros in a line. Lines are synced in order, so nothing after it was synced.
 fn has_hole(line: &[u8]) -> bool {
     line.chunk_by(|a, b| a == b).any(|run| run.len() >= SECTOR_BYTES && run.first() == Some(&0))
 }

@@ -1,7 +1,6 @@
-//! The pack: the prompt texts of one run, concatenated in one file next to the journal, because
-//! creating thousands of files costs far more than appending to one. Nobody waits for it: a power
-//! cut may lose its end. Each text follows a header line with its hash and its stored length, and
-//! is verified against the hash when read. Texts are compressed (`z`). If a text begins like a
+//! The pack: the prompt texts of one run in one file next to the journal, because creating thousands of files
+//! costs far more than appending to one. A power cut may lose its end. Each text follows a header line with
+//! its hash and stored length, and is verified when read. Texts are compressed (`z`). If a text begins like a
 //! recent one, only the rest is stored, and the header names the other text and the shared length.
 
 use std::collections::{HashMap, HashSet, VecDeque};

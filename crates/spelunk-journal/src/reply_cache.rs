@@ -53,8 +53,8 @@ impl ReplyCache {
         (self.sum(key, record) == sum).then(|| record.to_vec())
     }
 
-    /// Stores a record without waiting for the disk: the checksum detects one torn by a power cut. A failed write is no
-    /// reason to stop; the caller may report it.
+    /// Stores a record without waiting for the disk: the checksum detects a torn one. Failures may
+    /// be ignored.
     pub fn put(&self, key: &BlobId, record: &[u8]) -> std::io::Result<()> {
         let mut bytes = self.sum(key, record).as_bytes().to_vec();
         bytes.extend_from_slice(record);

@@ -1,5 +1,4 @@
-//! The workspace: the directory that holds runs, blobs and caches. Opening one creates it if necessary, private to its
-//! owner and ignored by git.
+//! The workspace: the directory with runs, blobs and caches. Created private to its owner and ignored by git.
 
 use std::io::{self, Read};
 use std::path::Path;
