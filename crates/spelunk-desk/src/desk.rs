@@ -1,6 +1,5 @@
-//! A desk: a bounded tree of files in memory, with the contexts of a run mounted read-only under `input/contexts`.
-//! Clones share everything; writing to a clone copies only what changes. The engine writes anywhere with `put`; the
-//! model's changes go through methods that check its rights.
+//! A desk: a bounded tree of files in memory, with contexts mounted read-only under `input/contexts`. Clones
+//! share what they do not change. The engine writes with `put`; the model's methods check its rights.
 
 mod change;
 mod look;

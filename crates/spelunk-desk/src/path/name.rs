@@ -92,8 +92,7 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         || ('\u{e0000}'..='\u{e0fff}').contains(&c)
 }
 
-/// A character of an attachment's name: look-alikes of a separator count as one, and characters that some system
-/// forbids become `_`.
+/// Normalises a character of an attachment's name: separators become `/`, forbidden characters `_`.
 fn plain_char(c: char) -> Option<char> {
     match c {
         '/' | '\\' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f8}' | '\u{ff0f}' | '\u{ff3c}' => Some('/'),

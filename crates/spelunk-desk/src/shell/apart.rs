@@ -1,7 +1,7 @@
 //! The host side of a script: the interpreter runs in a worker (a thread if the program has none),
-//! and the host has the desk. File operations are requests with the model's permissions, so a
-//! compromised worker can do no more than a script. Mounted documents are read when opened; a write
-//! without permission fails as on a read-only file system.
+//! the desk stays here. File operations are requests with the model's permissions, so a compromised
+//! worker can do no more than a script. Mounted documents are read when opened; a forbidden write
+//! fails as on a read-only disk.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;

@@ -1,5 +1,4 @@
-//! Which commands a script may call. Those that wait, use randomness, read clocks or need a host are removed; the rest
-//! give the same output for the same desk.
+//! Which commands a script may call. Those that wait, use randomness, read clocks or need a host are removed.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -79,8 +78,7 @@ impl Guard {
     }
 
     fn objection(&self, event: &ToolEvent) -> Option<&'static str> {
-        // The interpreter counts most nesting but not all: `eval eval …` uses more stack for each word, and a stack
-        // overflow kills the whole process.
+        // Some nesting is not counted: `eval eval …` could overflow the stack, which kills the process.
         if self.stack_start.abs_diff(stack_now()) > self.stack_bytes_max {
             return Some("the commands are nested too deeply");
         }

@@ -1,5 +1,5 @@
 //! `ls` with the columns of the GNU tool, which scripts split by number: the interpreter's own has fewer columns and
-//! prints nothing at all if one name is missing. What a desk does not have is constant: one link, one owner, one time.
+//! prints nothing if one name is missing. Links, owner and time, which a desk lacks, are constant.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,5 @@
-//! Grep: the matching lines of desk files and mounted documents. Documents are searched in place. All matches are
-//! counted, the first ones are shown, and unreadable documents are named.
+//! Grep: the matching lines of desk files and mounted documents. All matches are counted, the first
+//! are shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
