@@ -1,6 +1,5 @@
-//! The catalogue: which documents an index contains, in which version, and the files it consists of. It is written
-//! atomically after every commit, ends with its own checksum, and lists every other file with size, time and checksum,
-//! so that damage anywhere is detected when the index is opened.
+//! The catalogue: the indexed documents and their versions, and the files of the index. Written atomically
+//! after every commit, with a checksum of itself and every file, so that opening an index detects damage.
 
 use std::collections::BTreeMap;
 

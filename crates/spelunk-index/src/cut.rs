@@ -72,8 +72,7 @@ pub(crate) fn cut(
     cuts.filter(|cut| text.get(cut.span.clone()).is_some_and(|part| !part.trim().is_empty())).collect()
 }
 
-/// Calls back with each window of a document: its index, its text and the number of lines before it. A small document
-/// has one. `on_window` returns whether to continue.
+/// Calls `on_window` with the index, the text and the lines before each window, while it returns true.
 pub(crate) fn windows(
     view: &View,
     document: &DocEntry,

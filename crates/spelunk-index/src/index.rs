@@ -187,8 +187,7 @@ impl Snapshot {
 }
 
 impl Index {
-    /// Opens the index in a folder of a private directory, creating it if necessary. The files are opened by path, so a
-    /// link on the way there or among them is an error.
+    /// Opens or creates the index in a folder of a private directory, where links are an error.
     pub fn open_in(dir: &PrivateDir, folder: &str, options: IndexOptions) -> Result<Self, IndexError> {
         let directory =
             dir.plain_dir(folder).map_err(|source| IndexError::of(&dir.root().join(folder), source))?;
@@ -218,8 +217,8 @@ impl Index {
         outcome.map_err(|error| IndexError::of(&self.directory, error))
     }
 
-    /// The passages of the view that are relevant to a query, best first. Documents that are not in the view, or in
-    /// another version than indexed, are not found.
+    /// The passages of the view relevant to a query, best first. Only documents indexed as they are
+    /// now count.
     pub fn search(&self, view: &View, query: &Query) -> Result<SearchResults, IndexError> {
         self.search_with(view, query, &mut Texts::default())
     }

@@ -6,8 +6,7 @@ use std::num::NonZeroUsize;
 use crate::passage::{PassageRange, fingerprint, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
-/// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
-/// of threads, so neither does the tally.
+/// Longer texts are tallied in segments of about this length, whatever the number of threads.
 const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The tally of one document.

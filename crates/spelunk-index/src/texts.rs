@@ -1,6 +1,5 @@
-//! The texts of passages, read back through the view. A document is read and verified once for all
-//! passages and searches that need it, or once per set of candidates if the texts do not fit in
-//! memory. A large document is read at offsets.
+//! The texts of passages, read back through the view. A document is read and verified once for all passages
+//! and searches, or once per set of candidates if memory is short. A large one is read at offsets.
 
 use std::collections::HashMap;
 

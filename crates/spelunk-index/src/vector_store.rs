@@ -93,8 +93,7 @@ fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
         .map(|eight| eight.iter().zip(0..).fold(0, |bits, (number, bit)| bits | (number >> 7) << bit))
 }
 
-/// What a thread found: rows by the product with their signs, or by similarity if they have no
-/// signs.
+/// What a thread found: rows by their signs' product, or by similarity if they have no signs.
 #[derive(Debug, Default)]
 struct Found {
     by_signs: Vec<(Reverse<i32>, u32)>,

@@ -1,5 +1,4 @@
-//! Notices: what the user should know about a search that succeeded anyway. A notice has the code of the error it would
-//! have been otherwise.
+//! Notices: what the user should know about a search that succeeded. A notice has the code of an error.
 
 use std::fmt;
 

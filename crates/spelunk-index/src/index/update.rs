@@ -375,8 +375,7 @@ impl Writing<'_> {
         self.n_passages.remove(&idx);
     }
 
-    /// Vectors first, then words, then the catalogue that covers both. Vectors of an index that is being replaced are
-    /// kept as long as passages may need them.
+    /// Commits vectors, then words, then the catalogue that covers both. Old vectors stay as long as needed.
     fn commit(&mut self, old_vectors: OldVectors) -> Result<(), FileError> {
         let directory = self.update.directory.clone();
         let _commit = hold_commit(&directory)?;
