@@ -3,8 +3,8 @@
 
 use crate::{HostReply, Step, Value};
 
-/// The version of the built-in interpreter. It is raised when the same cell may end differently,
-/// because an interrupted run can then no longer be replayed.
+/// The interpreter's version, raised when a cell may end differently: interrupted runs then cannot
+/// be replayed.
 pub const INTERPRETER_VERSION: u32 = 2;
 
 /// Runs cells in sequence, keeping variables between them.

@@ -23,8 +23,7 @@ pub(super) fn does_something(text: &str, indent: usize) -> bool {
     parse_module(&code).is_ok_and(|parsed| parsed.suite().iter().any(|statement| !is_inert(statement)))
 }
 
-/// Code without the indentation of its fence, with `\n` line endings and none at its end. If the code is indented less
-/// than its fence, only that much is removed.
+/// Code without the indentation of its fence, or its own if less, with `\n` line ends and none at the end.
 pub(super) fn dedent(text: &str, indent: usize) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let margin = indent.min(margin_of(first));

@@ -1,5 +1,4 @@
-//! The parts of the prelude: Python that makes up for what the interpreter lacks. A session loads a part when its code
-//! first needs one of its names.
+//! The parts of the prelude, Python that the interpreter lacks; each is loaded when a name of it is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -1,5 +1,4 @@
-//! Operating system calls of a cell: time, sleep, files. The clock is simulated, so that replay sees the same times;
-//! there is no environment and no entropy.
+//! Operating system calls of a cell: a simulated clock for replay, and files; no environment or entropy.
 
 use std::time::Duration;
 

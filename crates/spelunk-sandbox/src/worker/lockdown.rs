@@ -19,8 +19,7 @@ pub(crate) fn follow_parent() {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
 }
 
-/// Whether this process is still a child of `parent`: if the parent ended earlier, the kernel sends
-/// no signal.
+/// Whether this process is still a child of `parent`, which may have ended before `follow_parent`.
 pub(crate) fn is_child_of(parent: u32) -> bool {
     let found = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     found == Some(parent)
@@ -55,8 +54,8 @@ pub(crate) fn limit_memory(memory_bytes_max: u64) {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }
 
-/// Permanent limits of a task that is not a cell: address space in addition to the counting allocator, and CPU time in
-/// addition to the host's own watchdog.
+/// Permanent limits of a task, in addition to those of the allocator and the host: address space
+/// and CPU time.
 pub(crate) fn limit_work(memory_bytes_max: u64, cpu_ms_max: u64) {
     let limits = [
         (Resource::As, memory_bytes_max.saturating_add(ADDRESS_SLACK_BYTES)),

@@ -1,5 +1,4 @@
-//! A worker process as the host sees it: frames with deadlines, a description of its death, and termination on drop. It
-//! knows nothing about cells.
+//! A worker process as the host sees it: frames with deadlines, how it ended, and termination on drop.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -10,8 +10,7 @@ use seccompiler::{
     sock_filter,
 };
 
-/// The only descriptor that may be executed, once: it closes on exec, and the limit on open files keeps the number from
-/// being assigned again.
+/// The only descriptor that may be executed, once: it closes on exec, and the file limit keeps it unassigned.
 pub(crate) const EXEC_FD: i32 = 200;
 
 /// The first number of the calls added in Linux 5.1 and later; from here on all architectures use the same numbers. C
@@ -134,8 +133,7 @@ pub(crate) enum Exec {
     Never,
 }
 
-/// Denies all other calls to this thread and what it starts. A call of another architecture kills
-/// the process.
+/// Denies all other calls to this thread and its children. Calls of another architecture kill the process.
 pub(crate) fn confine(exec: Exec) -> Result<(), String> {
     let mut program = absent();
     program.extend(allowed(exec).map_err(|error| format!("seccomp: {error}"))?);

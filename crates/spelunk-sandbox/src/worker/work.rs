@@ -19,8 +19,7 @@ const START_MS_MAX: u64 = 2_000;
 pub struct Task {
     /// The name it is requested by.
     pub name: &'static str,
-    /// Performs it, over the connection to the host. It reports failures there; an error means that the connection is
-    /// broken.
+    /// Performs it over the connection. Failures are reported there; an error means that it is broken.
     pub run: fn(Box<dyn WorkLine>) -> Result<(), WorkError>,
 }
 

@@ -1,5 +1,4 @@
-//! Rules for `for` loops and comprehensions over generators and host objects. The interpreter cannot wait in the middle
-//! of its own iteration, so such a loop fetches its items in batches.
+//! Rules for loops over generators and host objects: such a loop fetches batches, because it cannot wait.
 
 use ruff_python_ast::helpers::any_over_expr;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};

@@ -1,5 +1,4 @@
-//! The walk over a cell. Every node yields a source map; a node without its own rule is its text with the source maps
-//! of its children in place.
+//! The walk over a cell. Every node yields a source map; by default its text with those of its children.
 
 use std::ops::Range;
 
