@@ -26,8 +26,7 @@ pub type Pins = HashMap<String, Pin>;
 pub enum SourceInput {
     /// A file or a directory.
     Path(PathBuf),
-    /// A file or a directory, together with the path that the user typed, relative to their working directory. The
-    /// typed path becomes the document's name if it only descends.
+    /// A file or directory, with the path as typed, which becomes the document's name if it only descends.
     Typed {
         /// The resolved path.
         path: PathBuf,
@@ -60,8 +59,7 @@ pub struct DocEntry {
     pub idx: u32,
     /// A relative path with `/` as the separator; unique in the corpus and safe to print.
     pub name: String,
-    /// The size on disk when it was scanned; the decoded text may be longer or shorter. Bytes appended to the file
-    /// later are not part of the document.
+    /// The size on disk at the scan; the text may be longer or shorter. Bytes appended later do not count.
     pub bytes: u64,
     /// The number of lines, if the scan read all of it and it is not UTF-16.
     pub lines: Option<u64>,

@@ -42,8 +42,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, st
     }
 }
 
-/// The edit distance of two names, in which two swapped letters count as one error (optimal string
-/// alignment).
+/// The edit distance of two names; two swapped letters count as one error (optimal string alignment).
 pub(crate) fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,4 @@
-//! Sources: where bytes come from. A source lists candidates; whether a candidate becomes a document is decided when
-//! its bytes are read.
+//! Sources: where bytes come from. A source lists candidates; reading them decides which become documents.
 
 pub(crate) mod archive;
 mod directory;

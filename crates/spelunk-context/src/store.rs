@@ -179,8 +179,7 @@ impl ContextStore {
         Ok(ContextKind::Custom(kind))
     }
 
-    /// Adds a loader to this process. Contexts registered under its name by an earlier process become readable again.
-    /// Text from a previous loader of that name is dropped.
+    /// Adds a loader to this process: contexts of its name become readable, and their old text is dropped.
     pub fn add_loader(&self, name: &str, loader: Loader) {
         let mut state = self.state();
         state.loaders.insert(name.to_owned(), loader);

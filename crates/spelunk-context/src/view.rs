@@ -112,8 +112,7 @@ impl View {
         read_text(document, Compared::Bytes)
     }
 
-    /// Like `read_owned`, for text that is not shown: a file with the size and time of the scan is
-    /// not hashed.
+    /// Like `read_owned`, for text that is not shown: a file with unchanged size and time is not hashed.
     pub fn read_to_search(&self, document: &DocEntry) -> Result<String, SourceError> {
         read_text(document, Compared::Stamp)
     }

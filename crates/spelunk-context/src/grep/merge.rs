@@ -1,5 +1,4 @@
-//! Merges tallies in the order of their units, whatever order they arrive in. Decides which matches are shown and when
-//! enough were found.
+//! Merges tallies in unit order. Decides which matches are shown and when enough were found.
 
 use std::collections::BTreeMap;
 

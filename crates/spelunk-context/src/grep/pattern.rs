@@ -1,5 +1,5 @@
-//! Patterns: validated and compiled for line searches. The engine is linear in the text for any pattern; its memory use
-//! is bounded instead.
+//! Patterns, validated and compiled for line searches. The engine is linear for any pattern; memory
+//! is bounded.
 
 use std::ops::{ControlFlow, Range};
 

@@ -101,8 +101,7 @@ impl Scanner<'_> {
         failure.map_or(Ok(flow.is_break()), Err)
     }
 
-    /// The first match of a selected line, relative to the line; an empty range if it is not needed. `None` if only
-    /// secrets match.
+    /// A selected line's first match, relative to it; empty if not needed. `None` if only secrets match.
     fn first_match(
         &self,
         line: Range<usize>,
@@ -197,8 +196,7 @@ impl Scanner<'_> {
                 found => found,
             };
             let found = found.map(|found| from + found.start as u64..from + found.end as u64);
-            // A match that ends where the piece was cut may end elsewhere in the line: the next piece decides if it
-            // contains it.
+            // A match that ends at the cut may end elsewhere: the next piece decides if it contains it.
             let found = found.filter(|found| is_last || found.end < end || found.start < next);
             if let Some(found) = found {
                 tally.n_matches += 1;

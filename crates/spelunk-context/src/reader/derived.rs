@@ -72,8 +72,7 @@ impl Derived {
     }
 }
 
-/// All text of a scan of one file; `None` if it exceeds the limit. Secrets are still in it: the reader over it redacts
-/// them.
+/// All text of a scanned file; `None` if it exceeds the limit. Its secrets are redacted by the reader.
 fn text_of(
     view: &View,
     format: Option<Format>,

@@ -1,5 +1,4 @@
-//! Errors while reading a document: it is missing, not text or changed, or the request is invalid. Each names the
-//! document and one thing to try.
+//! Errors while reading a document. Each names the document and one thing to try.
 
 use std::io;
 use std::path::{Path, PathBuf};

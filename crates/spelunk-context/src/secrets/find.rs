@@ -12,8 +12,7 @@ use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
 use crate::needles::{Needles, Starts};
 
-/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include this
-/// much before and after it.
+/// Whether a byte is secret depends on no byte further away than this: include this much around a part.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
 
 /// Whether there is a secret at a keyword depends on no byte further before it than this.

@@ -1,5 +1,4 @@
-//! Further conditions before a value counts as a secret. Text is full of names, examples and numbers that have the same
-//! form.
+//! Further conditions on secrets: text is full of names, examples and numbers that have the same form.
 
 use super::words::is_wordlike;
 

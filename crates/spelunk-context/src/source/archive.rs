@@ -159,8 +159,8 @@ impl Unpacking<'_> {
         self.report.skip(reason, &format!("{}/{relative}", self.archive));
     }
 
-    /// Streams an entry to a scratch file. `packed` returns how many packed bytes it took so far. `torn` decides what
-    /// happens to an incomplete entry.
+    /// Streams an entry to a scratch file. `packed` returns its packed bytes so far; `torn` is for
+    /// a cut entry.
     fn keep(
         &mut self,
         relative: String,

@@ -134,8 +134,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// The rules of the git repository that contains the directory. Outside a repository, a stray ignore file further
-    /// up (in a home directory, say) does not apply.
+    /// The rules of the enclosing git repository. A stray ignore file outside of one does not apply.
     fn above(root: &Path) -> Option<Arc<Self>> {
         let repository = root.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
         let mut builder = GitignoreBuilder::new(repository);
@@ -196,8 +195,7 @@ enum IgnoreFile {
     Refused,
 }
 
-/// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. Only a malformed pattern
-/// itself is dropped.
+/// Follows no links and opens no pipes: an ignore file is untrusted. Drops malformed patterns.
 fn add(builder: &mut GitignoreBuilder, path: &Path) -> IgnoreFile {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {

@@ -1,5 +1,4 @@
-//! Decides by name which files to take, in a directory and in an archive alike: secrets, globs, default exclusions,
-//! hidden names. `globs` documents their precedence.
+//! Decides by name which files to take, in directories and archives. `globs` documents the precedence.
 
 use std::path::Path;
 
@@ -107,8 +106,7 @@ impl<'a> Filter<'a> {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
 
-    /// Why not to take an entry of an archive: by the rules of a walk for the entry and its directories. If the archive
-    /// was included, so is the entry.
+    /// Why not to take an archive's entry, by a walk's rules. An included archive includes its entries.
     pub(crate) fn against_entry(&self, relative: &str, archive_is_included: bool) -> Option<SkipReason> {
         let directories = relative.match_indices('/').filter_map(|(at, _)| relative.get(..at));
         for directory in directories {

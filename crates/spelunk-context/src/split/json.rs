@@ -268,8 +268,7 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     if at == range.end {
         return at;
     }
-    // The last escape that begins within reach of the cut. A backslash begins one if preceded by an even number of
-    // them.
+    // The last escape near the cut. A backslash begins one if an even number of them precede it.
     let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
     let mut cut = at;
     let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;

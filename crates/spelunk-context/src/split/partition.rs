@@ -1,5 +1,4 @@
-//! The partitioner: splits one document into chunks, by the target of its type and under the token ceiling. Each type
-//! says where it may be cut and how large its chunks should be; `pack` does the cutting.
+//! The partitioner: splits a document into chunks, by the target of its type and under the token ceiling.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -143,8 +142,7 @@ impl<'l> Partitioner<'l> {
         Cutting { lines, units: units(n_units), partitions_expected, chunks }
     }
 
-    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid; splitting it may
-    /// find more errors.
+    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid.
     pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
         let DocText { text, detected, .. } = document;
         let lines = count_lines(text);

@@ -1,5 +1,4 @@
-//! The requirements for a new context: a kind that exists, a description of bounded size and a readable source. All
-//! checks here run before a lock is taken.
+//! The requirements for a new context: kind, description and source. Checked before a lock is taken.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,8 +21,8 @@ const HEAD_LINES: u64 = 50;
 const HEAD_TOKENS: u64 = 4000;
 
 impl ContextStore {
-    /// Builds the context to register, and its text if it is inline. `admitted` is a source that was already checked:
-    /// extracting a document twice would take twice as long.
+    /// Builds the context to register, and its inline text. `admitted` was checked before:
+    /// extraction is slow.
     pub(super) fn admit(
         &self,
         new: NewContext,

@@ -110,8 +110,7 @@ pub enum LoadPolicy {
     Hot,
     /// Loaded on demand, cached while there is room and the source is unchanged.
     Lazy,
-    /// Obtained again at every access. Only a page after the first is read from the text of the previous access, so
-    /// that pages fit together.
+    /// Obtained again at every access, except for pages after the first, so that pages fit together.
     Refresh,
     /// Reused for this long. An inline text cannot be obtained again: it expires.
     Ttl {

@@ -115,8 +115,7 @@ impl Navigator {
         GrepQuery { context_lines, matches_max, ..GrepQuery::new(pattern) }
     }
 
-    /// The matching lines, at most `grep_matches_max`, each with up to `grep_context_lines_max`
-    /// lines around it.
+    /// The matching lines, at most `grep_matches_max`, with up to `grep_context_lines_max` lines around.
     pub fn grep(&self, id: &str, query: &GrepQuery) -> Result<GrepView, StoreError> {
         let query = self.bounded(query)?;
         let found = self.store.grep(id, &query, &NEVER)?;

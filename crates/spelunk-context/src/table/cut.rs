@@ -1,5 +1,4 @@
-//! Splits a document into rows and cells: the format is determined from its name and its first lines. The meaning of
-//! the cells is not known here.
+//! Splits a document into rows and cells, by a format determined from its name and first lines.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,8 +120,7 @@ impl Format {
         }
     }
 
-    /// Passes each row with its line, column names and values to `take`. False if the rows cannot be compared, because
-    /// their times are in different zones.
+    /// Passes each row with its line to `take`. False if times are in different zones: rows do not compare.
     pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
             Self::Table { names } => table_rows(text, names, take),
@@ -230,8 +228,7 @@ fn borrowed(cells: &[(String, String)]) -> Vec<(&str, &str)> {
     cells.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-/// The names in the first row of a table. Numbers other than years are not names, and neither is a directive for a
-/// program (`sep=;`).
+/// The names in a table's first row. Numbers other than years and a directive (`sep=;`) are not names.
 fn header(text: &str) -> Option<Vec<String>> {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone())?;
@@ -471,8 +468,7 @@ fn is_rule(line: &str) -> bool {
     line.contains("--") && line.chars().all(|c| "|-:+= \t".contains(c))
 }
 
-/// Splits `#1 | user 7 | [size] It is too large.` into `part 1`, `part 2`, `tag` and `part 3` if the parts have no
-/// names.
+/// Without names, `#1 | user 7 | [size] Too large.` is `part 1`, `part 2`, `tag` and `part 3`.
 fn parts(row: &str, delimiter: char, names: Option<&[String]>) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     for (idx, part) in row.split(delimiter).map(str::trim).enumerate() {

@@ -1,5 +1,4 @@
-//! A common interface to the two engines: a linear one for most patterns, and one that backtracks, with a limit, for
-//! look-around and back-references.
+//! A common interface to the linear engine, and to a backtracking one for look-around and back-references.
 
 use std::ops::Range;
 

@@ -84,8 +84,8 @@ impl LazyText {
         self.walk(pattern, from, true, |walk| walk.split(splits_max, bytes_max))
     }
 
-    /// `re.subn`: the text with up to `count` matches replaced (0 for all), and their number. Refused if the result
-    /// exceeds `bytes_max` bytes.
+    /// `re.subn`: the text with up to `count` (0: all) matches replaced, and their number, within
+    /// `bytes_max`.
     pub fn re_sub(
         &self,
         pattern: &PyPattern,

@@ -1,5 +1,4 @@
-//! Properties of a pattern, computed once: how much text must be held before a match is final, and whether it can be
-//! searched for in unmasked text.
+//! Properties of a pattern: how much text must be held before a match is final, and whether to mask it first.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
@@ -149,8 +148,7 @@ impl ExaminedChars {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
                 let class = class_of(node, emitter);
                 if contains(&class, MASK) {
-                    // Secrets other than keys contain no whitespace, so a class that excludes only whitespace accepts
-                    // them too.
+                    // Secrets other than keys have no whitespace: excluding only whitespace accepts them.
                     let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
                     let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
                     self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
