@@ -66,7 +66,6 @@ pub enum Durability {
     Unsynced,
 }
 
-/// How a file is opened.
 #[derive(Debug, Clone, Copy)]
 enum Flags {
     Read,
