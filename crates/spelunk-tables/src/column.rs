@@ -90,7 +90,6 @@ impl Column {
     }
 }
 
-/// A cell as a value of SQLite.
 pub(crate) fn cell_value(cell: Option<&str>, kind: ColumnType) -> Value {
     let Some(cell) = cell.filter(|cell| !cell.is_empty()) else { return Value::Null };
     match kind {

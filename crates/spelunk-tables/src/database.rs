@@ -38,7 +38,6 @@ pub(crate) struct Stored {
     pub(crate) server: Option<OnServer>,
 }
 
-/// A table of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OnServer {
     pub(crate) idx: usize,

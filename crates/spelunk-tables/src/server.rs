@@ -36,7 +36,6 @@ const FORBIDDEN: [&str; 13] = [
 const READING: [&str; 4] = ["select", "with", "values", "table"];
 
 impl Tables {
-    /// Adds the tables of a server.
     pub(crate) fn add_server(
         &mut self,
         document: &DocEntry,
