@@ -40,7 +40,6 @@ pub struct ArchiveReport {
     pub name: String,
 }
 
-/// The size limits of one archive.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     bytes_max: u64,

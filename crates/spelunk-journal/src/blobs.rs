@@ -129,7 +129,6 @@ impl Blobs {
     }
 }
 
-/// The folder of the blobs.
 pub(crate) const FOLDER: &str = "blobs";
 
 pub(crate) fn file_name(blob: &BlobId) -> String {

@@ -2,7 +2,6 @@
 
 use spelunk_types::{BlobId, RunId};
 
-/// The folder of a run.
 pub(crate) fn folder(run: &RunId) -> String {
     format!("runs/{run}")
 }
