@@ -76,7 +76,6 @@ impl Mounts {
         }
     }
 
-    /// The paths of all documents, in order.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &DeskPath> {
         self.paths.names.keys()
     }

@@ -64,7 +64,6 @@ impl DeskPath {
         normalised(given).map_err(|why| PathError { given: shown(given), why })
     }
 
-    /// A path that we wrote.
     pub(crate) fn of(path: &'static str) -> Self {
         Self(Arc::from(path))
     }

@@ -122,7 +122,6 @@ pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcom
     }
 }
 
-/// The names of all tools, for a message.
 pub(crate) fn names() -> String {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }

@@ -102,7 +102,6 @@ impl Desk {
         Ok(String::from_utf8_lossy(whole_chars(bytes)).into_owned())
     }
 
-    /// The files at or below a path.
     pub(crate) fn files_within(&self, path: &DeskPath) -> impl Iterator<Item = (&DeskPath, &[u8])> {
         path.range_in(&self.files).map(|(path, body)| (path, body.bytes()))
     }
@@ -112,7 +111,6 @@ impl Desk {
         self.mounts.iter().flat_map(move |mounts| mounts.within(path))
     }
 
-    /// Searches the mounted documents of these names.
     pub(crate) fn grep_documents<'n>(
         &self,
         query: &GrepQuery,
@@ -177,7 +175,6 @@ fn whole_chars(bytes: &[u8]) -> &[u8] {
     if wanted > n_last { bytes.get(..at).unwrap_or_default() } else { bytes }
 }
 
-/// Lines of an in-memory file.
 fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> Lines {
     let n_ends = memchr_iter(b'\n', bytes).count() as u64;
     let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');

@@ -38,7 +38,6 @@ pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
 /// What is at a path of a mount so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// Nothing.
     Free,
     /// A document, which cannot contain anything.
     Document,

@@ -239,7 +239,6 @@ fn on_desk(path: &str) -> Result<DeskPath, Refusal> {
     }
 }
 
-/// Fails if the parent directory does not exist.
 fn require_parent(desk: &Desk, path: &DeskPath) -> Result<(), Refusal> {
     match path.parent().map(|parent| desk.entry(&parent)) {
         None | Some(Some(Entry::Directory)) => Ok(()),

@@ -38,7 +38,6 @@ const FILLING: [&str; 12] =
 /// The maximum digits of a number passed to such a command.
 const FILLING_DIGITS_MAX: usize = 4;
 
-/// Whether a command of the interpreter is available.
 pub(super) fn is_kept(name: &str) -> bool {
     !REFUSED.iter().any(|(refused, _)| *refused == name)
 }
@@ -61,7 +60,6 @@ impl Guard {
         Self { stack_start: stack_now(), stack_bytes_max, script_bytes_max, reasons: Mutex::default() }
     }
 
-    /// Allows or stops a command.
     pub(super) fn check(&self, event: ToolEvent) -> HookAction<ToolEvent> {
         match self.objection(&event) {
             None => HookAction::Continue(with_escapes(event)),
@@ -72,7 +70,6 @@ impl Guard {
         }
     }
 
-    /// Why commands were stopped so far.
     pub(super) fn reasons(&self) -> Vec<&'static str> {
         self.reasons.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }

@@ -114,7 +114,6 @@ fn is_directory(found: &Metadata) -> bool {
     found.file_type == FileType::Directory
 }
 
-/// The output so far.
 struct Listing {
     options: String,
     text: String,

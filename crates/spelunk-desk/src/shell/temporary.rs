@@ -2,7 +2,6 @@
 
 use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
 
-/// The default template.
 const TEMPLATE: &str = "/tmp/tmp.XXXXXXXXXX";
 /// How many `X` a template needs.
 const PLACES_MIN: usize = 3;

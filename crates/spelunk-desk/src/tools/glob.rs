@@ -36,7 +36,6 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// Patterns that select paths.
 #[derive(Debug)]
 pub(super) struct Globs(Vec<Rule>);
 

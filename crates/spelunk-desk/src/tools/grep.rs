@@ -41,7 +41,6 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// The matches, by path.
 #[derive(Debug, Default)]
 struct GrepResults {
     files: BTreeMap<DeskPath, (Vec<GrepMatch>, u64)>,
