@@ -13,14 +13,12 @@ const FORM: &str = "spelunk-index 1";
 /// The longest catalogue that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 30;
 
-/// What an index contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Catalogue {
     /// The model of the vectors, with their length and number.
     pub(crate) vectors: Option<Vectors>,
     /// The hash of everything that determines how documents are cut.
     pub(crate) cut: String,
-    /// The id of the next document.
     pub(crate) next_id: u64,
     /// Documents that were only partly indexed when it was committed.
     pub(crate) partial: Vec<u64>,
@@ -44,7 +42,6 @@ pub(crate) struct FileRecord {
     pub(crate) digest: String,
 }
 
-/// A document as it was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentRecord {
     /// Its id; a new version gets a new one.

@@ -94,7 +94,6 @@ pub(crate) fn windows(
     Ok(())
 }
 
-/// The offset of a window in its document.
 pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }

@@ -83,7 +83,6 @@ pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
     }
 }
 
-/// Creates a directory and its parents.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

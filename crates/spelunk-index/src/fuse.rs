@@ -24,7 +24,6 @@ pub(crate) fn words_weight(covered: f32) -> f32 {
     WORDS_IF_OTHER + share * (WORDS_IF_QUOTED - WORDS_IF_OTHER)
 }
 
-/// A ranking with its weight.
 pub(crate) struct Ranking<'a, K> {
     /// The best first.
     pub(crate) scored: &'a [(f32, K)],

@@ -137,7 +137,6 @@ pub struct Index {
     pub(crate) state: State,
 }
 
-/// What was found on disk.
 #[derive(Debug)]
 pub(crate) enum State {
     /// Nothing has been committed yet.

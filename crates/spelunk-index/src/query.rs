@@ -74,7 +74,6 @@ impl Query {
     }
 }
 
-/// A term to look up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
@@ -86,7 +85,6 @@ pub(crate) struct QueryTerm {
 /// Consecutive terms with their positions.
 pub(crate) type Phrase = Vec<(usize, String)>;
 
-/// A parsed query.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     /// Without duplicates.
@@ -283,7 +281,6 @@ fn holds(positions: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
     })
 }
 
-/// A part of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clause<'t> {
     Word(&'t str),

@@ -13,7 +13,6 @@ pub(crate) const WORDS_MAX: usize = 64;
 /// The longest part of a question that is used.
 const QUESTION_BYTES_MAX: usize = 64 * 1024;
 
-/// What to search for.
 #[derive(Debug)]
 pub(crate) struct Question {
     words: Vec<Word>,
@@ -67,7 +66,6 @@ impl Question {
         self.words.len()
     }
 
-    /// The word as shown.
     pub(crate) fn shown(&self, word_idx: usize) -> &str {
         &self.words[word_idx].shown
     }

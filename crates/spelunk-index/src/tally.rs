@@ -9,7 +9,6 @@ use crate::question::{Hit, Question, WORDS_MAX};
 /// Longer texts are tallied in segments of about this length, whatever the number of threads.
 const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// The tally of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Passages, matching or not. A text without a match is not cut.
@@ -24,7 +23,6 @@ pub(crate) struct Tally {
     counts: Vec<u8>,
 }
 
-/// A matching passage.
 #[derive(Debug)]
 pub(crate) struct Match {
     pub(crate) piece: PassageRange,

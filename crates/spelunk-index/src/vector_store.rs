@@ -31,10 +31,8 @@ const BY_SIGNS_EACH: usize = 16;
 /// Threads of a scan. More would only compete for memory bandwidth.
 const THREADS_MAX: usize = 4;
 
-/// The key of a row.
 pub(crate) type Key = [u8; KEY_BYTES];
 
-/// A quantised vector.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quantised {
     pub(crate) scale: f32,
@@ -61,7 +59,6 @@ impl Quantised {
         self.numbers.chunks(8).map(table).collect()
     }
 
-    /// The similarity of two vectors.
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         similarity(other, self.scale, &self.numbers)
     }
@@ -78,7 +75,6 @@ pub(crate) fn key_of(embedder_id: &str, text: &str) -> Key {
     key
 }
 
-/// The rows of one model.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     directory: PathBuf,
@@ -100,7 +96,6 @@ struct Found {
     near: Vec<NearRow>,
 }
 
-/// A row and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct NearRow {
     pub(crate) row: u32,
@@ -136,7 +131,6 @@ impl Rows {
         self.len
     }
 
-    /// The names of its files.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
         let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
         (0..self.len.div_ceil(SHARD_ROWS))
@@ -186,7 +180,6 @@ impl Rows {
         Ok(keys)
     }
 
-    /// Reads one row in place.
     pub(crate) fn read(&self, row: u32) -> io::Result<Option<Quantised>> {
         if row >= self.len {
             return Ok(None);

@@ -34,7 +34,6 @@ const NUMBERS: [&str; 7] = [DOCUMENT, "window", "start", "end", "line_start", "l
 const DOCUMENT: &str = "document";
 const ROW: &str = "row";
 
-/// The fields of a passage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     pub(crate) text: Field,
@@ -44,7 +43,6 @@ pub(crate) struct Fields {
     row: Field,
 }
 
-/// A passage to be written.
 #[derive(Debug)]
 pub(crate) struct NewPassage {
     pub(crate) stored: StoredPassage,
@@ -53,7 +51,6 @@ pub(crate) struct NewPassage {
     pub(crate) scope: Option<String>,
 }
 
-/// The location of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PassageLocation {
     /// The index of the window in its document, from 0.

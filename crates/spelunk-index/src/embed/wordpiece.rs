@@ -13,7 +13,6 @@ const WORD_CHARS_MAX: usize = 100;
 
 type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Fnv>>;
 
-/// The word pieces that a model knows.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     /// Pieces that begin a word.

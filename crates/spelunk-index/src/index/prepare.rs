@@ -16,7 +16,6 @@ const BATCH_TEXTS: usize = 64;
 /// Prose with less text than this outside of its listings is embedded with them.
 const SENTENCE_BYTES_MIN: usize = 40;
 
-/// A passage ready to be written.
 #[derive(Debug)]
 pub(crate) struct PreparedPassage {
     pub(crate) location: PassageLocation,
@@ -94,7 +93,6 @@ impl Preparer<'_> {
     }
 }
 
-/// Computes a vector for every passage.
 fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,
