@@ -5,7 +5,6 @@
 pub(super) struct Opener<'a> {
     /// Bytes before the fence: whitespace, and a list marker if the fence follows it on the same line.
     pub(super) indent: usize,
-    /// The fence itself.
     pub(super) fence: Fence,
     /// The first word after it, without braces and dots.
     pub(super) label: &'a str,

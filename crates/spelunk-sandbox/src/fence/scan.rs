@@ -14,7 +14,6 @@ const CODE_TAGS: [(&str, &str); 2] = [("<python>", "</python>"), ("<repl>", "</r
 const WORDS_TAG: (&str, &str) = ("<code>", "</code>");
 const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 
-/// A scan of one reply.
 pub(super) struct Scan<'a> {
     reply: &'a str,
     /// The current offset and its line.

@@ -84,12 +84,10 @@ pub(super) fn opening() -> String {
     code
 }
 
-/// Whether the prelude provides a module.
 pub(super) fn has_module(name: &str) -> bool {
     module_part(name).is_some()
 }
 
-/// The code of a part.
 pub(super) fn code(part: &str) -> &'static str {
     PARTS.get(part).map_or("", |part| part.code.as_str())
 }

@@ -85,13 +85,11 @@ pub(super) struct Flags {
     hooks: bool,
 }
 
-/// A cell that is ready to run.
 #[derive(Debug)]
 pub(super) struct PreparedCell {
     pub(super) code: Rewritten,
     /// Prelude code that must run first.
     pub(super) parts: Vec<String>,
-    /// Whether it awaits.
     pub(super) is_async: bool,
     /// Names it can see, if it asks for them.
     pub(super) names: Option<Vec<String>>,
@@ -247,7 +245,6 @@ fn refused(code: &str, error: &ruff_python_parser::ParseError) -> RefusedCell {
     RefusedCell { kind, message, start, end }
 }
 
-/// The range of a node in bytes.
 fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
     node.start().to_usize()..node.end().to_usize()
 }

@@ -41,7 +41,6 @@ impl Worker {
     }
 }
 
-/// A session in a worker.
 #[derive(Debug)]
 pub(crate) struct WorkerInterpreter {
     worker: Option<Worker>,

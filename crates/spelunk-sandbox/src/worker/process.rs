@@ -19,7 +19,6 @@ const EXIT_MS_MAX: u64 = 1_000;
 const FRAME_MS_MAX: u64 = 30_000;
 /// How much of its standard error is reported.
 const STDERR_CHARS_MAX: usize = 300;
-/// The size of the read buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// A running worker. Dropping it kills it.
@@ -61,7 +60,6 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a request and waits for the response.
     pub(crate) fn ask(
         &mut self,
         request: &Request<'_>,
@@ -115,7 +113,6 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for a message.
     pub(crate) fn receive(&mut self, deadline: &Deadline) -> Result<Response<'static>, InterpreterError> {
         let body = self.receive_bytes(deadline)?;
         wire::decode(&body).map_err(|error| protocol(&error))
@@ -274,7 +271,6 @@ impl Deadline {
         cpu.map_or(self.ms_max, |cpu| cpu.ms_max)
     }
 
-    /// The minimum time left.
     fn rest(&self) -> Duration {
         let rest = self.end.saturating_duration_since(Instant::now());
         self.cpu.and_then(CpuDeadline::rest).map_or(rest, |of_cpu| rest.min(of_cpu))

@@ -17,7 +17,6 @@ pub(super) const STACK_BYTES: usize = 256 << 20;
 /// How much the process may allocate beyond a session's memory before it exits: work between two checks of the
 /// interpreter, which raises a `MemoryError` where it checks.
 const HEADROOM_BYTES: u64 = 32 << 20;
-/// The maximum length of an error.
 const ERROR_CHARS_MAX: usize = 20_000;
 /// Exit code of a worker whose host is gone or sent nonsense.
 const LOST: u8 = 70;

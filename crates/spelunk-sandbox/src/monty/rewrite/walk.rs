@@ -18,7 +18,6 @@ use crate::monty::source_map::SourceMap;
 /// Expressions nested deeper are left alone: the walk is recursive, and the interpreter's own error is good enough.
 pub(super) const DEPTH_MAX: usize = 150;
 
-/// A walk in progress.
 pub(super) struct Walk<'a> {
     pub(super) source: &'a str,
     pub(super) session: &'a Session,
