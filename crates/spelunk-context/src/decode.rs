@@ -53,7 +53,6 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
     }
 }
 
-/// A text without its byte order mark.
 pub(crate) fn without_mark(mut text: String) -> String {
     if text.starts_with(MARK) {
         text.drain(..MARK.len_utf8());

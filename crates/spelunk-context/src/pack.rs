@@ -126,7 +126,6 @@ impl SpanSizes {
     }
 }
 
-/// The end of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) at: usize,

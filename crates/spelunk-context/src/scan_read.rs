@@ -47,7 +47,6 @@ pub struct ScanProgress {
     pub bytes_total: u64,
 }
 
-/// The result of reading a candidate.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// `moved_to` is the location of the text, if it had to be extracted.

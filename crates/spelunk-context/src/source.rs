@@ -238,7 +238,6 @@ fn open_file(
     Ok(Source::File { path: canonical, name, bytes })
 }
 
-/// An archive to unpack.
 struct Archive<'a> {
     path: &'a Path,
     format: Format,

@@ -87,7 +87,6 @@ pub fn distrust_schemas(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// The tables of a database, as text.
 pub(crate) fn describe(path: &Path) -> Result<String, ExtractError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;

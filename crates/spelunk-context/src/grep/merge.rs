@@ -24,7 +24,6 @@ pub(super) struct DocumentResult {
     pub(super) error: Option<ReadError>,
 }
 
-/// The tallies merged so far.
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
     found: SearchResult,
@@ -130,7 +129,6 @@ impl<'a> Merge<'a> {
 }
 
 impl Tally {
-    /// Adds the tally of the next range.
     pub(super) fn append(&mut self, part: Self) {
         let lines_before = self.n_line_ends;
         let places = part.places.into_iter();

@@ -10,7 +10,6 @@ use super::secret_mask::{MaskedText, Secrets, secrets_of_piece};
 use super::units::Sizes;
 use crate::{ReadError, Reader};
 
-/// The matches in one range.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) n_matches: u64,
@@ -20,7 +19,6 @@ pub(super) struct Tally {
     pub(super) bytes_read: u64,
 }
 
-/// The position of a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MatchedLine {
     /// Its number: from 0 within a range, from 1 once it is reported.

@@ -40,13 +40,11 @@ impl Sizes {
     };
 }
 
-/// A document to search.
 pub(super) enum Target<'a> {
     Open(&'a Reader),
     Closed { view: &'a View, document: &'a DocEntry },
 }
 
-/// Searches all targets.
 pub(super) fn search(
     targets: &[Target<'_>],
     pattern: &Pattern,
@@ -106,7 +104,6 @@ struct Search<'a> {
     needs_lines: AtomicBool,
 }
 
-/// Hands out the units.
 #[derive(Default)]
 struct Feed<'a> {
     n_units: usize,

@@ -82,7 +82,6 @@ struct Sum {
 }
 
 impl Joined<'_> {
-    /// Adds the next segment.
     fn add(&mut self, bytes: Range<u64>, mut text: String) {
         let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
         let prelude = self.sum.prelude.clone();

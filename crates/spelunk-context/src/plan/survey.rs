@@ -17,7 +17,6 @@ use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 /// The number of threads, and thus of documents in memory at once.
 const THREADS_MAX: usize = 4;
 
-/// One surveyed document.
 pub(super) struct Surveyed {
     pub(super) row: ManifestRow,
     /// Empty for a batched document.

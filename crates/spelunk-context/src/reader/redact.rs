@@ -49,7 +49,6 @@ impl Reader {
 /// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedText {
-    /// The redacted text.
     pub(crate) text: String,
     /// The original text. Searched, never shown.
     pub(crate) plain: String,

@@ -73,7 +73,6 @@ fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether a token looks random.
 pub(super) fn is_random(value: &[u8]) -> bool {
     entropy_bits(value) >= TOKEN_BITS_MIN
 }

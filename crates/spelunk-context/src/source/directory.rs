@@ -20,7 +20,6 @@ const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// By precedence: the later one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// A file of a directory.
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Its name below the directory.

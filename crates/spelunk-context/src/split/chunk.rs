@@ -111,7 +111,6 @@ impl Chunk {
         (line <= *self.lines.end()).then_some(line)
     }
 
-    /// The length of the rendered text.
     pub(crate) fn rendered_bytes(&self) -> u64 {
         if let Some(Shell { open, body, close }) = &self.shell {
             return open.len() as u64 + (body.end - body.start) + close.len() as u64;

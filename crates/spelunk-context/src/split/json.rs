@@ -41,7 +41,6 @@ pub(super) struct JsonChunk {
     pub(super) scope: String,
 }
 
-/// The result of cutting a JSON text.
 pub(super) struct Cutting {
     pub(super) pieces: Vec<JsonChunk>,
     /// Elements or keys of the outermost value.
@@ -110,7 +109,6 @@ fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChun
     cut
 }
 
-/// A container being cut.
 struct Level<'t> {
     children: Children<'t>,
     /// What is rendered before and after its children, including its own brackets.

@@ -23,7 +23,6 @@ pub(crate) struct Entry {
     pub(crate) unsaved: AccessCounts,
 }
 
-/// One change of the catalogue.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Put(Arc<Context>),

@@ -59,7 +59,6 @@ impl ContextKind {
         }
     }
 
-    /// The name of a custom kind.
     pub(crate) fn custom_name(&self) -> Option<&KindName> {
         if let Self::Custom(name) = self { Some(name) } else { None }
     }

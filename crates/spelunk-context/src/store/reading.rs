@@ -31,7 +31,6 @@ pub(super) enum Purpose {
     Sweep,
 }
 
-/// An open context.
 #[derive(Debug)]
 pub(super) struct OpenContext {
     pub(super) reader: Arc<Reader>,

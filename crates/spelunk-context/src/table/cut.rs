@@ -31,7 +31,6 @@ type Cells<'t> = [(&'t str, &'t str)];
 /// Receives each row with its line, and `None` for a line that should be a row but is invalid.
 type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 
-/// The format of a document.
 #[derive(Clone)]
 pub(super) enum Format {
     /// Delimited cells, and a first row with their names.

@@ -13,7 +13,6 @@ use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
 use crate::text::piece::{MappedText, count_chars};
 use crate::text::{LazyText, TextError};
 
-/// Window sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// A window of the linear engine. Fits in an L2 cache.
@@ -41,7 +40,6 @@ impl Sizes {
 /// How far back from its end a window is searched for a barrier character.
 const BARRIER_BYTES: usize = 64 * 1024;
 
-/// A search in progress.
 pub(in crate::text) struct Hunt<'t> {
     pub(super) text: &'t LazyText,
     pub(super) pattern: &'t PyPattern,

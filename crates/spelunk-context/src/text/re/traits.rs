@@ -12,7 +12,6 @@ const CHAR_BYTES_MAX: u64 = 4;
 /// Beyond this, the length of a match is no longer useful for deciding where a window is final.
 const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// What is known about a pattern.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Traits {
@@ -28,7 +27,6 @@ pub(super) struct Traits {
     pub(super) barrier: Option<Barrier>,
     /// How far it looks back.
     pub(super) behind_bytes: u64,
-    /// Whether it may match the empty string.
     pub(super) may_be_empty: bool,
     /// Whether it may prefer an empty match to a longer one at the same position.
     pub(super) may_prefer_empty: bool,

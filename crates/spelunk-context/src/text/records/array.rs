@@ -2,7 +2,6 @@
 
 use std::ops::{ControlFlow, Range};
 
-/// The state of the scan.
 #[derive(Debug)]
 pub(super) struct ArrayScan {
     place: Position,
