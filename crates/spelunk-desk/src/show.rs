@@ -33,7 +33,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// The same on one line: newlines are escaped.
+/// Like `shortened`, on one line: newlines are escaped.
 pub(crate) fn on_one_line(text: &str, chars_max: usize) -> String {
     shortened(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
 }
