@@ -23,7 +23,7 @@ pub fn mark(passage: &Passage, question: &str) -> Mark {
     mark_text(&passage.text, passage.line_start, &Question::of(question))
 }
 
-/// The same for any text.
+/// Like `mark`, for any text.
 pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mark {
     let mut best: Option<((usize, usize, bool), Mark)> = None;
     for (line, text) in (line_start..).zip(text.lines()) {
