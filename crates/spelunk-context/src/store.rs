@@ -64,7 +64,7 @@ pub struct ContextStore {
     registry: Option<RegistryFile>,
     clock: ClockMs,
     settings: StoreSettings,
-    /// Held by whoever changes the catalogue, while it writes; never by a reader.
+    /// Held while the catalogue is changed and written; never by a reader.
     writer: Mutex<Writer>,
     /// Held only briefly.
     state: Mutex<State>,

@@ -19,7 +19,7 @@ const POINTS_PER_INCH: f32 = 72.0;
 /// The size of a page that declares none.
 const LETTER: [f32; 2] = [612.0, 792.0];
 
-/// These pages, or all of them and the file as it is.
+/// These pages as a PDF; without a range, the unchanged file.
 pub(super) fn cut(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
     let document = pdf::load(bytes)?;
     let pages: Vec<ObjectId> =

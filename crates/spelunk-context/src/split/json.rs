@@ -93,7 +93,7 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
 }
 
-/// A piece that is not a valid value is shown as it is, with everything around it, and cut like text.
+/// A piece that is not a valid value is shown unchanged and cut like text.
 fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChunk> {
     let mut cut = Vec::with_capacity(pieces.len());
     let mut start = 0;

@@ -110,13 +110,13 @@ impl<'l> Partitioner<'l> {
         Self { limits, mode, code_rule: CodeRule::Parsed, chunks_max: CHUNKS_MAX }
     }
 
-    /// The same with another rule for code.
+    /// Sets the rule for code.
     #[must_use]
     pub fn with_code_rule(self, code_rule: CodeRule) -> Self {
         Self { code_rule, ..self }
     }
 
-    /// The same for a part of a document, whose chunk limit is its share of the document's.
+    /// Limits the chunks of a part of a document to its share of the whole.
     #[must_use]
     pub(crate) fn with_share(self, bytes: u64, of_bytes: u64) -> Self {
         let share = CHUNKS_MAX.saturating_mul(bytes) / of_bytes.max(1);
@@ -175,7 +175,7 @@ impl<'l> Partitioner<'l> {
         usize::try_from(self.limits.chunk_tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX).max(1)
     }
 
-    /// The same without the prelude and overlap.
+    /// Like `bytes_max`, without the prelude and overlap.
     fn bytes_own_max(&self) -> usize {
         self.bytes_max() - self.bytes_max() / BESIDE_SHARE
     }

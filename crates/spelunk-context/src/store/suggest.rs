@@ -8,7 +8,7 @@ use crate::{GrepReport, Peek};
 /// A next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
-    /// Load it, as after most looks at it so far.
+    /// Load it, as was usually done after a peek.
     LoadAsUsual {
         /// The context.
         id: ContextId,

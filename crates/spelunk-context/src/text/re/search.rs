@@ -279,7 +279,7 @@ impl<'t> Hunt<'t> {
         Ok(())
     }
 
-    /// A window that was read ahead; `None` if this one is to be read here.
+    /// A window that was read ahead; `None` if it must be read now.
     fn take_ahead(&mut self, from: u64, bytes: u64, margin: u64) -> Result<Option<Ahead>, TextError> {
         let Sizes { window_bytes, windows_alone, .. } = self.text.sizes;
         self.n_windows += 1;
