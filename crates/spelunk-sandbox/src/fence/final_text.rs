@@ -25,7 +25,7 @@ pub(super) fn is_begun(margin: &str, text: &str) -> bool {
     is_flush && (text.starts_with(FINAL) || text.starts_with(FINAL_VAR))
 }
 
-/// Parses the answer at the start of a text; returns it with its length in whole lines, and the bytes read.
+/// Parses the answer at the start of a text; returns it, the end of its last line, and how much was read.
 pub(super) fn read(text: &str) -> (Option<(FinalText, usize)>, usize) {
     let (open, is_variable) = if text.starts_with(FINAL_VAR) { (FINAL_VAR, true) } else { (FINAL, false) };
     let Some(inner) = text.strip_prefix(open) else { return (None, 0) };
