@@ -19,7 +19,6 @@ const SPLIT_WORDS_MAX: usize = 1 << 15;
 type ByText<T> = HashMap<Box<str>, T, BuildHasherDefault<Fnv>>;
 type Pieces = ByText<u32>;
 
-/// The word pieces that a model knows.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     /// Pieces that begin a word.
