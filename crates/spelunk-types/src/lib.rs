@@ -14,6 +14,7 @@ mod id;
 mod limits;
 mod moment;
 mod outcome;
+mod percent;
 mod request;
 mod truncate;
 mod usage;
@@ -31,6 +32,7 @@ pub use moment::iso_time;
 pub use outcome::{
     CallOutcome, CellOutcome, EffectClass, EffectOutcome, FrameOutcome, RunOutcome, Served, StopReason,
 };
+pub use percent::{percent_decoded, percent_encoded};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
 pub use truncate::{shorten, truncate};
 pub use usage::Usage;
