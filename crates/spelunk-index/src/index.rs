@@ -251,14 +251,6 @@ impl Index {
         }
     }
 
-    /// What is wrong with it, if anything. An update repairs it.
-    pub fn damage(&self) -> Option<&str> {
-        match &self.state {
-            State::Damaged(why) => Some(why),
-            State::Empty | State::Ready(_) => None,
-        }
-    }
-
     /// Whether every document of the view is indexed in its current version and with these options.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
         self.missing(view, options).next().is_none()
