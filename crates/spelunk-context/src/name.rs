@@ -42,26 +42,6 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, st
     }
 }
 
-/// The edit distance of two names; two swapped letters count as one error (optimal string alignment).
-pub(crate) fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (a_idx, a_char) in a.iter().enumerate() {
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(a_idx + 1);
-        for (b_idx, b_char) in b.iter().enumerate() {
-            let substituted = last[b_idx] + usize::from(a_char != b_char);
-            let mut slips = substituted.min(row[b_idx] + 1).min(last[b_idx + 1] + 1);
-            if a_idx > 0 && b_idx > 0 && *a_char == b[b_idx - 1] && a[a_idx - 1] == *b_char {
-                slips = slips.min(before[b_idx - 1] + 1);
-            }
-            row.push(slips);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
 fn push_printable(text: &str, name: &mut String) {
     for c in text.chars() {
         if changes_the_line(c) {

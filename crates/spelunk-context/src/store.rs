@@ -119,11 +119,6 @@ pub struct MemoryReport {
 }
 
 impl ContextStore {
-    /// A store in memory only.
-    pub fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {
-        Self::with(None, clock, settings)
-    }
-
     fn with(registry: Option<RegistryFile>, clock: ClockMs, settings: StoreSettings) -> Self {
         let cache =
             ContentCache::new(settings.limits.content_cache_bytes_max, settings.limits.evict_to_percent);

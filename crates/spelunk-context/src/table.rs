@@ -6,7 +6,7 @@ mod cut;
 mod json;
 mod logs;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use crate::View;
 use cut::Format;
@@ -134,11 +134,6 @@ impl RowTable {
         self.rows.len()
     }
 
-    /// The number of documents.
-    pub fn n_documents(&self) -> usize {
-        self.documents.len()
-    }
-
     /// Lines that should be rows but are invalid: JSON that cannot be parsed, a row with more cells than names.
     pub fn n_broken(&self) -> usize {
         self.n_broken
@@ -163,18 +158,6 @@ impl RowTable {
     /// All values of a column.
     pub fn values(&self, column: usize) -> impl Iterator<Item = &str> {
         (0..self.rows.len()).filter_map(move |row| self.cell(row, column)).filter(|text| !text.is_empty())
-    }
-
-    /// The distinct values of a column, sorted; `None` if there are more than `n_max`.
-    pub fn few(&self, column: usize, n_max: usize) -> Option<BTreeSet<&str>> {
-        let mut few = BTreeSet::new();
-        for value in self.values(column) {
-            few.insert(value);
-            if few.len() > n_max {
-                return None;
-            }
-        }
-        Some(few)
     }
 
     /// The document of a row, and the line on which the row begins.

@@ -65,14 +65,6 @@ impl LazyText {
         Self { reader, index: Mutex::default(), sizes: Sizes::DEFAULT }
     }
 
-    /// Other window sizes: results do not depend on them.
-    #[cfg(test)]
-    #[must_use]
-    pub(crate) fn with_sizes(mut self, sizes: Sizes) -> Self {
-        self.sizes = sizes;
-        self
-    }
-
     /// The name in errors and reports.
     pub fn name(&self) -> &str {
         self.reader.name()

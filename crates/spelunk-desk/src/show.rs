@@ -1,5 +1,7 @@
 //! Truncates text for the model: the head, a line that reports what is missing, and the tail.
 
+use spelunk_types::shorten;
+
 /// The head's share of the available size; the tail gets the rest.
 const HEAD_SHARE: (usize, usize) = (2, 3);
 
@@ -25,17 +27,9 @@ pub(crate) fn bounded(text: &str, bytes_max: u64, how: &str) -> String {
     format!("{head}{end}[… {n_lines} lines, {} bytes omitted; {how} …]\n{tail}", left_out.len())
 }
 
-/// At most `chars_max` characters, with `…` if there are more.
-pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-    }
-}
-
-/// Like `shortened`, on one line: newlines are escaped.
+/// At most `chars_max` characters on one line: newlines are escaped.
 pub(crate) fn on_one_line(text: &str, chars_max: usize) -> String {
-    shortened(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
+    shorten(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
 }
 
 /// `1 file`, `2 files`.

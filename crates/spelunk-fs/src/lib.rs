@@ -3,6 +3,7 @@
 //! below the opened root, and a symbolic link anywhere in it is an error. Only regular files are opened. Directories
 //! are created with mode 0700 and files with 0600, because they hold prompts and documents.
 
+mod lock;
 #[cfg(not(unix))]
 mod portable;
 #[cfg(unix)]
@@ -10,10 +11,11 @@ mod unix;
 
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+pub use lock::{LockError, lock_file, lock_within};
 #[cfg(not(unix))]
 use portable as system;
 use system::At;
@@ -150,6 +152,26 @@ impl PrivateDir {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Replaces a whole file: writes a file in `folder` whose name begins with `prefix`, then renames it.
+    pub fn replace(
+        &self,
+        (folder, prefix): (&str, &str),
+        name: &str,
+        bytes: &[u8],
+        durability: Durability,
+    ) -> io::Result<()> {
+        let (mut file, staged) = self.stage(folder, prefix)?;
+        let mut written = file.write_all(bytes);
+        if durability == Durability::Synced {
+            written = written.and_then(|()| file.sync_all());
+        }
+        drop(file);
+        written.and_then(|()| self.rename(&staged, name, durability)).inspect_err(|_| {
+            // The staged file is worthless; the first error is the one to report.
+            drop(self.remove_file(&staged));
+        })
     }
 
     /// Renames a file or directory, replacing any file or link at the target. Links are not followed.

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::time::Duration;
 
 use super::*;
 
@@ -116,6 +117,31 @@ fn a_link_below_a_removed_directory_is_removed_and_not_followed() {
     assert_eq!(dir.first_special("").unwrap().as_deref(), Some("a/link"));
     dir.remove_all("a").unwrap();
     assert!(outside.join("file").exists() && dir.entry("a").unwrap().is_none());
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_nothing_is_left_behind() {
+    let Stage { dir, _temp, .. } = stage();
+    for (durability, text) in [(Durability::Synced, "first"), (Durability::Unsynced, "second")] {
+        dir.replace(("tmp", "s-"), "a/b", text.as_bytes(), durability).unwrap();
+        assert_eq!(read(&dir, "a/b").unwrap(), text);
+    }
+    // A file cannot replace a directory.
+    assert!(dir.replace(("tmp", "s-"), "a", b"third", Durability::Unsynced).is_err());
+    let files: Vec<String> = dir.files_below("").unwrap().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(files, ["a/b"]);
+}
+
+#[test]
+fn a_held_lock_names_its_process_and_is_free_once_the_file_is_closed() {
+    let Stage { dir, _temp, .. } = stage();
+    let open = || dir.open_or_create("lock").unwrap();
+    let held = lock_file(open(), Duration::ZERO).unwrap();
+    let refused = lock_file(open(), Duration::ZERO).unwrap_err();
+    assert!(matches!(refused, LockError::Held(Some(pid)) if pid == std::process::id()), "{refused:?}");
+    drop(held);
+    // A process that another test starts has a copy of the file until it runs its own program.
+    lock_file(open(), Duration::from_mins(1)).unwrap();
 }
 
 #[test]

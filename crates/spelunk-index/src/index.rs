@@ -8,15 +8,16 @@ mod results;
 pub(crate) mod search;
 pub(crate) mod update;
 
-use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, DocEntry, SourceError, View};
-use spelunk_fs::PrivateDir;
+use spelunk_fs::{LockError, PrivateDir, lock_file};
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
@@ -250,14 +251,6 @@ impl Index {
         }
     }
 
-    /// What is wrong with it, if anything. An update repairs it.
-    pub fn damage(&self) -> Option<&str> {
-        match &self.state {
-            State::Damaged(why) => Some(why),
-            State::Empty | State::Ready(_) => None,
-        }
-    }
-
     /// Whether every document of the view is indexed in its current version and with these options.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
         self.missing(view, options).next().is_none()
@@ -285,24 +278,11 @@ impl Index {
     /// One process writes at a time. The lock is released with its process.
     fn lock(&self) -> Result<File, IndexError> {
         let unusable = |source: io::Error| IndexError::of(&self.directory, source);
-        let mut file = files::open_private(&self.directory.join(LOCK)).map_err(unusable)?;
-        match file.try_lock() {
-            Ok(()) => {
-                // The pid is only for the error message of a second process.
-                drop(
-                    file.set_len(0)
-                        .and_then(|()| file.rewind())
-                        .and_then(|()| write!(file, "{}", std::process::id())),
-                );
-                Ok(file)
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                drop(file.take(20).read_to_string(&mut pid));
-                Err(IndexError::Locked { directory: self.directory.clone(), pid: pid.trim().parse().ok() })
-            }
-            Err(TryLockError::Error(source)) => Err(unusable(source)),
-        }
+        let file = files::open_private(&self.directory.join(LOCK)).map_err(unusable)?;
+        lock_file(file, Duration::ZERO).map_err(|error| match error {
+            LockError::Held(pid) => IndexError::Locked { directory: self.directory.clone(), pid },
+            LockError::Unusable(source) => unusable(source),
+        })
     }
 }
 

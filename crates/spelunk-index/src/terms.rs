@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::stem::stem;
-use crate::words::{Form, WORD_BYTES_MAX, is_unspaced};
+use crate::words::{Form, Kind, WORD_BYTES_MAX, is_unspaced};
 
 /// A name with more parts than this is a hash or encoded data; it is stored only as a whole.
 const PARTS_MAX: usize = 8;
@@ -203,13 +203,7 @@ fn is_accent(c: char) -> bool {
         '\u{0300}'..='\u{036f}' | '\u{0591}'..='\u{05c7}' | '\u{064b}'..='\u{065f}' | '\u{0670}')
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Letters,
-    Unspaced,
-    Mark,
-}
-
+/// Unlike in `words`, an accent or a vowel sign belongs to the letters around it.
 fn kind_of(c: char) -> Kind {
     if c.is_ascii() {
         if c.is_ascii_alphanumeric() || c == '_' { Kind::Letters } else { Kind::Mark }

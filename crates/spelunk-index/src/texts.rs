@@ -26,7 +26,7 @@ pub struct Texts {
     /// `None` if unreadable.
     windows: HashMap<WindowKey, Option<String>>,
     held_bytes: usize,
-    held_bytes_max: usize,
+    pub(crate) held_bytes_max: usize,
     /// The passages that may be needed next. They stay when their window is dropped.
     expected: HashMap<WindowKey, Vec<PassageLocation>>,
     passages: HashMap<(WindowKey, u64, u64), Option<String>>,
@@ -47,12 +47,6 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// Texts that hold at most this much.
-    #[cfg(test)]
-    pub(crate) fn holding(held_bytes_max: usize) -> Self {
-        Self { held_bytes_max, ..Self::default() }
-    }
-
     /// Announces the passages of a set of candidates, in place of the previous set.
     pub(crate) fn expect(&mut self, passages: impl Iterator<Item = (u32, PassageLocation)>) {
         self.expected.clear();

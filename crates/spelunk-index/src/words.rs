@@ -228,7 +228,7 @@ fn is_part_end(bytes: &[u8], next: usize, end: usize) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Letters,
     Unspaced,
     Mark,

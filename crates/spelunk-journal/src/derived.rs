@@ -8,7 +8,6 @@ use spelunk_fs::{Durability, EntryKind, PrivateDir};
 use spelunk_types::{BlobId, RunId};
 
 use crate::blobs::file_name;
-use crate::disk::replace;
 use crate::layout::folder;
 use crate::{JournalError, Workspace};
 
@@ -57,8 +56,8 @@ impl DerivedFiles {
     /// Replaces a whole file. Readers see the old file or the new one, never a partial one.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
         // Staged at the top level: next to the file, the name may belong to another file.
-        let written =
-            replace(&self.dir, (&self.folder, STAGED), &self.name(name), bytes, Durability::Unsynced);
+        let staging = (self.folder.as_str(), STAGED);
+        let written = self.dir.replace(staging, &self.name(name), bytes, Durability::Unsynced);
         written.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 

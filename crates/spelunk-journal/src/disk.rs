@@ -54,39 +54,15 @@ impl FileDisk {
     pub fn dir(&self) -> &PrivateDir {
         &self.dir
     }
-
-    fn write_whole(&self, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
-        replace(&self.dir, (STAGING, ""), name, bytes, durability)
-    }
-}
-
-/// Writes the bytes to a temporary file in `folder` whose name begins with `prefix`, then renames it to its final name.
-pub(crate) fn replace(
-    dir: &PrivateDir,
-    (folder, prefix): (&str, &str),
-    name: &str,
-    bytes: &[u8],
-    durability: Durability,
-) -> io::Result<()> {
-    let (mut file, staged) = dir.stage(folder, prefix)?;
-    let mut written = file.write_all(bytes);
-    if durability == Durability::Synced {
-        written = written.and_then(|()| file.sync_all());
-    }
-    drop(file);
-    written.and_then(|()| dir.rename(&staged, name, durability)).inspect_err(|_| {
-        // The staged file is worthless; the first error is the one to report.
-        drop(dir.remove_file(&staged));
-    })
 }
 
 impl Disk for FileDisk {
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_whole(name, bytes, Durability::Synced)
+        self.dir.replace((STAGING, ""), name, bytes, Durability::Synced)
     }
 
     fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_whole(name, bytes, Durability::Unsynced)
+        self.dir.replace((STAGING, ""), name, bytes, Durability::Unsynced)
     }
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

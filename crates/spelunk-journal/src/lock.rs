@@ -2,10 +2,9 @@
 //! also holds the workspace lock in shared mode, so that garbage collection and runs exclude each other.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use spelunk_fs::PrivateDir;
+use spelunk_fs::{LockError, PrivateDir, lock_file, lock_within};
 use spelunk_types::RunId;
 
 use crate::layout::folder;
@@ -50,40 +49,18 @@ impl RunLock {
 
     pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
         let workspace = WorkspaceHold::take(dir)?;
-        let mut file = dir
-            .open_or_create(&lock_name(run))
-            .map_err(|source| JournalError::unusable(dir.root(), source))?;
-        match patiently(|| file.try_lock()) {
-            Ok(()) => {
-                // The pid is only for the error message of a second process.
-                drop(file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())));
-                Ok(Self { _run: file, _workspace: workspace, lease: None })
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                drop(file.read_to_string(&mut pid));
-                Err(JournalError::Locked { run: run.clone(), pid: pid.trim().parse().ok() })
-            }
-            Err(TryLockError::Error(source)) => Err(JournalError::unusable(dir.root(), source)),
+        let unusable = |source| JournalError::unusable(dir.root(), source);
+        let file = dir.open_or_create(&lock_name(run)).map_err(unusable)?;
+        match lock_file(file, PATIENCE) {
+            Ok(file) => Ok(Self { _run: file, _workspace: workspace, lease: None }),
+            Err(LockError::Held(pid)) => Err(JournalError::Locked { run: run.clone(), pid }),
+            Err(LockError::Unusable(source)) => Err(unusable(source)),
         }
     }
 }
 
-/// How long to wait for a lock.
+/// How long to wait for a lock: the child of a killed process holds it until it calls exec, milliseconds later.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Retries briefly: the child of a killed process holds the lock until it calls exec, milliseconds later.
-fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
-    let began = Instant::now();
-    loop {
-        match lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            taken => return taken,
-        }
-    }
-}
 
 /// Locks the whole workspace, for work that no run may see half done.
 pub(crate) fn take_workspace(dir: &PrivateDir) -> Result<File, JournalError> {
@@ -96,7 +73,7 @@ fn lock_workspace(
 ) -> Result<File, JournalError> {
     let unusable = |source| JournalError::unusable(dir.root(), source);
     let file = dir.open_or_create(WORKSPACE_LOCK).map_err(unusable)?;
-    match patiently(|| lock(&file)) {
+    match lock_within(PATIENCE, || lock(&file)) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
         Err(TryLockError::Error(source)) => Err(unusable(source)),

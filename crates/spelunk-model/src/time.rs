@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use spelunk_types::civil_date;
+use spelunk_types::{civil_date, days_since_1970};
 
 const DAY_S: u64 = 86_400;
 
@@ -66,20 +66,13 @@ fn moment((year, month, day): (u64, u64, u64), time: &str) -> Option<SystemTime>
     if !is_possible || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let seconds = days(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second;
+    let seconds = days_since_1970([year, month, day]) * DAY_S + hour * 3600 + minute * 60 + second;
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// Digits and nothing else.
 fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
-}
-
-/// The number of days from 1970 to a date, using years that begin in March.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    (365 * year + year / 4 - year / 100 + year / 400 + of_year).saturating_sub(719_468)
 }
 
 #[cfg(test)]

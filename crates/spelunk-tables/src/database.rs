@@ -2,12 +2,12 @@
 //! rows, such as `shop.db:orders?id=4711`. The files are hostile: see `distrust_schemas`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Statement, params_from_iter};
 use spelunk_context::{DocEntry, sqlite_uri};
+use spelunk_types::{percent_decoded, percent_encoded};
 
 use crate::column::{FEW_MAX, is_keyword, unique_name};
 use crate::query::{cell, redacted};
@@ -317,36 +317,12 @@ fn key_text(cell: &Cell) -> String {
 
 /// Percent-encodes text for an address.
 fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for c in text.chars() {
-        if c.is_alphanumeric() || "-_.@/+".contains(c) {
-            encoded.push(c);
-        } else {
-            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
+    percent_encoded(text, |c| c.is_alphanumeric() || "-_.@/+".contains(c))
 }
 
 fn pair(text: &str) -> Option<(String, String)> {
     let (name, value) = text.split_once('=')?;
-    Some((decoded(name)?, decoded(value)?))
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            bytes.push(u8::from_str_radix(str::from_utf8(&digits).ok()?, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    Some((percent_decoded(name)?, percent_decoded(value)?))
 }
 
 /// A name as written in a query, quoted if necessary.

@@ -35,5 +35,7 @@ mod tests {
         assert_eq!(edit_distance("opnai", "openai"), 1);
         assert_eq!(edit_distance("noen", "none"), 1);
         assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("ca", "abc"), 3);
+        assert_eq!(edit_distance("giudes", "guide"), 2);
     }
 }

@@ -89,6 +89,13 @@ pub fn civil_date(days: u64) -> [u64; 3] {
     [year_of_era + era * 400 + u64::from(month <= 2), month, day]
 }
 
+/// The days from 1970-01-01 to a date of that calendar; 0 if it is earlier.
+pub fn days_since_1970([year, month, day]: [u64; 3]) -> u64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
+    days.saturating_sub(719_469)
+}
+
 /// Names a frame by its path from the root: `0` is the root, `0.3` its fourth child.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FrameId(Vec<u32>);

@@ -14,6 +14,7 @@ mod id;
 mod limits;
 mod moment;
 mod outcome;
+mod percent;
 mod request;
 mod truncate;
 mod usage;
@@ -25,12 +26,13 @@ pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Confidence, Finding, Focus, Location, PartMetadata, Severity, Unit, sum};
-pub use id::{BlobId, CallId, EffectId, FrameId, IdError, RunId, civil_date, hex};
+pub use id::{BlobId, CallId, EffectId, FrameId, IdError, RunId, civil_date, days_since_1970, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{
     CallOutcome, CellOutcome, EffectClass, EffectOutcome, FrameOutcome, RunOutcome, Served, StopReason,
 };
+pub use percent::{percent_decoded, percent_encoded};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
 pub use truncate::{shorten, truncate};
 pub use usage::Usage;

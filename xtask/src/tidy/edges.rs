@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("spelunk-model", "types"),
     ("spelunk-journal", "fs types"),
     ("spelunk-fleet", "fs journal model types"),
-    ("spelunk-tables", "context"),
+    ("spelunk-tables", "context types"),
     ("spelunk-engine", "context desk fs index journal model sandbox tables types"),
     ("spelunk-eval", "model types"),
     ("spelunk-app", "context desk engine fleet fs index journal model sandbox tables types"),

@@ -1,10 +1,10 @@
 //! Passages found in files and in contexts, for people and for programs.
 
 use serde_json::{Value, json};
-use spelunk_index::{Hit, Notice, SearchResults};
+use spelunk_index::{Hit, Mark, Notice, SearchResults};
 use spelunk_types::truncate;
 
-use super::passages::highlighted;
+use super::highlight;
 use crate::context_search::{ContextHit, FoundInContexts};
 use crate::error_text::Paint;
 use crate::units::{count, head};
@@ -90,6 +90,11 @@ fn hit_text(hit: &Hit, paint: Paint) -> String {
         text += &format!("  and {} similar", hit.twins);
     }
     format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
+}
+
+/// The best line with its matching words in bold.
+fn highlighted(best: &Mark, paint: Paint) -> String {
+    highlight(&best.text, &best.ranges, "1", paint)
 }
 
 pub fn hits_json(found: &SearchResults) -> Value {

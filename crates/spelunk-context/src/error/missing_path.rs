@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::name::edit_distance;
+use spelunk_types::edit_distance;
 
 /// Siblings examined to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
@@ -39,14 +39,13 @@ pub(crate) fn nearest(path: &Path) -> Nearest {
 
 /// The sibling of a missing path that was most likely meant.
 fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
-    let folded = |name: &str| name.to_lowercase().chars().collect::<Vec<char>>();
-    let wanted = folded(&missing.file_name()?.to_string_lossy());
+    let wanted = missing.file_name()?.to_string_lossy().to_lowercase();
     let mut best: Option<(usize, String)> = None;
     for entry in fs::read_dir(parent).ok()?.take(SIBLINGS_MAX).filter_map(Result::ok) {
         // A name that cannot be typed cannot be meant.
         let Ok(found) = entry.file_name().into_string() else { continue };
-        let distance = edit_distance(&wanted, &folded(&found));
-        if distance <= 2 && distance * 3 <= wanted.len() {
+        let distance = edit_distance(&wanted, &found.to_lowercase());
+        if distance <= 2 && distance * 3 <= wanted.chars().count() {
             let candidate = (distance, found);
             if best.as_ref().is_none_or(|best| candidate < *best) {
                 best = Some(candidate);

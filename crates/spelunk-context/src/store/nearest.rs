@@ -1,6 +1,7 @@
 //! Ids similar to one that does not exist, for its error message.
 
-use crate::name::edit_distance;
+use spelunk_types::edit_distance;
+
 use crate::store::ContextId;
 
 /// How many are listed.
@@ -14,13 +15,13 @@ pub(super) fn nearest(wanted: &str, ids: &[ContextId]) -> Vec<String> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let text: String = wanted.iter().collect();
+    let n_chars = wanted.chars().count();
     let mut scored: Vec<(usize, &str)> = Vec::new();
     for id in ids {
         let folded_id = folded(id.as_str());
         let distance = edit_distance(&wanted, &folded_id);
-        let is_part = wanted.len() >= 3 && folded_id.iter().collect::<String>().contains(&text);
-        let is_near = distance <= (wanted.len() / 3).max(1) && distance < wanted.len();
+        let is_part = n_chars >= 3 && folded_id.contains(&wanted);
+        let is_near = distance <= (n_chars / 3).max(1) && distance < n_chars;
         if is_part || is_near {
             scored.push((if is_near { distance } else { COMPARED_CHARS_MAX + distance }, id.as_str()));
         }
@@ -29,7 +30,7 @@ pub(super) fn nearest(wanted: &str, ids: &[ContextId]) -> Vec<String> {
     scored.into_iter().take(SHOWN_MAX).map(|(_, id)| id.to_owned()).collect()
 }
 
-fn folded(id: &str) -> Vec<char> {
+fn folded(id: &str) -> String {
     id.chars().take(COMPARED_CHARS_MAX).flat_map(char::to_lowercase).collect()
 }
 

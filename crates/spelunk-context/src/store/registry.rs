@@ -2,12 +2,12 @@
 //! file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest, and the
 //! access log. No link in the directory is followed (`spelunk-fs`).
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir};
+use spelunk_fs::{Durability, Entry, EntryKind, LockError, PrivateDir, lock_file};
 
 use crate::error::is_absence;
 use crate::store::revision::Stamp;
@@ -30,10 +30,6 @@ pub(crate) struct RegistryLock<'a> {
 
 /// A larger file is not a registry that we wrote.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// A write takes milliseconds, so this is frequent enough.
-const LOCK_POLL: Duration = Duration::from_millis(5);
-/// The maximum length of a process id.
-const PID_BYTES_MAX: u64 = 20;
 const NAME: &str = "registry.json";
 const ACCESSES: &str = "accesses.jsonl";
 /// A longer access log is not one that we wrote.
@@ -104,25 +100,15 @@ impl RegistryFile {
 
     /// Waits, up to a limit, until no other process writes. The error names a process that hangs.
     pub(crate) fn lock(&self) -> Result<RegistryLock<'_>, StoreError> {
-        let mut lock = self.dir.open_or_create("registry.lock").map_err(|error| self.unusable(error))?;
-        let began = Instant::now();
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if began.elapsed() >= self.lock_wait_max => {
-                    let mut pid = String::new();
-                    drop((&lock).take(PID_BYTES_MAX).read_to_string(&mut pid));
-                    let (path, pid) = (self.path(), pid.trim().parse().ok());
-                    let waited_ms = u64::try_from(self.lock_wait_max.as_millis()).unwrap_or(u64::MAX);
-                    return Err(StoreError::RegistryLocked { path, pid, waited_ms });
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL),
-                Err(TryLockError::Error(error)) => return Err(self.unusable(error)),
+        let lock = self.dir.open_or_create("registry.lock").map_err(|error| self.unusable(error))?;
+        match lock_file(lock, self.lock_wait_max) {
+            Ok(lock) => Ok(RegistryLock { file: self, _lock: lock }),
+            Err(LockError::Held(pid)) => {
+                let waited_ms = u64::try_from(self.lock_wait_max.as_millis()).unwrap_or(u64::MAX);
+                Err(StoreError::RegistryLocked { path: self.path(), pid, waited_ms })
             }
+            Err(LockError::Unusable(error)) => Err(self.unusable(error)),
         }
-        // The pid is only for the error message of a process that times out.
-        drop(lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id())));
-        Ok(RegistryLock { file: self, _lock: lock })
     }
 
     fn unusable(&self, source: io::Error) -> StoreError {
@@ -207,14 +193,7 @@ impl RegistryLock<'_> {
     }
 
     fn replace(&self, name: &str, staged_prefix: &str, bytes: &[u8]) -> io::Result<()> {
-        let dir = &self.file.dir;
-        let (mut file, staged) = dir.stage("", staged_prefix)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        drop(file);
-        written.and_then(|()| dir.rename(&staged, name, Durability::Synced)).inspect_err(|_| {
-            // The staged file is worthless; the first error is the one to report.
-            drop(dir.remove_file(&staged));
-        })
+        self.file.dir.replace(("", staged_prefix), name, bytes, Durability::Synced)
     }
 }
 

@@ -53,6 +53,13 @@ pub(super) fn small(cache_bytes: u64) -> StoreSettings {
     StoreSettings::for_a_person(limits)
 }
 
+impl ContextStore {
+    /// A store in memory only.
+    pub(crate) fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {
+        Self::with(None, clock, settings)
+    }
+}
+
 pub(super) fn in_memory() -> ContextStore {
     ContextStore::in_memory(HandClock::at(1000).clock(), settings())
 }

@@ -10,6 +10,14 @@ use super::{LazyText, MatchCursor, Sizes};
 use crate::testing::{put, scan, tree, view};
 use crate::{ReadError, Reader, TextError, View};
 
+impl LazyText {
+    /// Other window sizes: results do not depend on them.
+    pub(crate) fn with_sizes(mut self, sizes: Sizes) -> Self {
+        self.sizes = sizes;
+        self
+    }
+}
+
 /// The text of these bytes without masking, in windows of a few bytes.
 pub(super) fn raw(bytes: &[u8]) -> LazyText {
     let reader = Reader::of_bytes("any", bytes.into()).with_redaction(false);

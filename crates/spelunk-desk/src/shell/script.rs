@@ -7,12 +7,13 @@ use bashkit::{
     Bash, Builtin, BuiltinContext, ExecOptions, ExecResult, ExecutionLimits, ExecutionProfile,
     ExecutionProfileName, FileSystem, MemoryLimits, OutputCallback, async_trait,
 };
+use spelunk_types::shorten;
 
 use super::commands::{self, Guard};
 use super::list::List;
 use super::temporary::Temporary;
 use super::wire::ScriptEnd;
-use crate::{DeskError, ShellLimits, show};
+use crate::{DeskError, ShellLimits};
 
 /// The stack of a script. Nearly all nesting is counted; the rest is bounded by the parser's steps (`time time …`) or
 /// by the guard (`eval eval …`), and this is room for both. Memory is committed only when used.
@@ -105,7 +106,7 @@ fn of_result(result: &ExecResult) -> ScriptEnd {
 
 fn of_error(error: &bashkit::Error, printed: &CapturedOutput) -> ScriptEnd {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let ended = refused(&show::shortened(&error.to_string(), 500));
+    let ended = refused(&shorten(&error.to_string(), 500));
     ScriptEnd { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
 }
 

@@ -1,6 +1,6 @@
 //! Long texts keep both ends.
 
-use super::{bounded, on_one_line, shortened};
+use super::{bounded, on_one_line};
 
 #[test]
 fn a_short_text_is_left_alone() {
@@ -26,6 +26,6 @@ fn one_endless_line_is_cut_between_characters() {
 
 #[test]
 fn texts_in_messages_are_short_and_on_one_line() {
-    assert_eq!(shortened("añb", 2), "añ…");
+    assert_eq!(on_one_line("añb", 2), "añ…");
     assert_eq!(on_one_line("a\nb", 10), "a\\nb");
 }

@@ -6,6 +6,7 @@ mod cut;
 use serde::Serialize;
 use serde_json::Value;
 use spelunk_context::{ContentType, Detector, Heading, estimate_tokens, headings};
+use spelunk_types::shorten;
 
 use self::cut::{ChunkRange, ChunkRule};
 use super::wire::ChunkBy;
@@ -142,7 +143,7 @@ fn entry<'a>(text: &str, piece: &ChunkRange, index: u64, found: &'a [Heading]) -
 
 /// The path of a file's index. Two files with the same name do not share an index: the second gets a hash of its path.
 fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskError> {
-    let name = show::shortened(of.name(), 80).replace('…', "");
+    let name = shorten(of.name(), 80).replace('…', "");
     let plain = DeskPath::parse(&format!("{}/{name}_{kind}.json", Zone::INDEXES))?;
     let is_free = match desk.entry(&plain) {
         Some(_) => serde_json::from_slice::<wire::IndexOf>(&desk.read(&plain)?)

@@ -1,6 +1,7 @@
 //! Edit: replaces a text that must occur exactly once. A near miss is shown, to help the next attempt.
 
 use serde_json::Value;
+use spelunk_types::shorten;
 
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
@@ -76,7 +77,7 @@ fn near_miss(text: &str, old: &str) -> String {
         .enumerate()
         .skip(at)
         .take(n_lines)
-        .map(|(idx, line)| format!("{:>6}\t{}", idx + 1, show::shortened(line, 200)))
+        .map(|(idx, line)| format!("{:>6}\t{}", idx + 1, shorten(line, 200)))
         .collect();
     format!("; this is similar, with different spaces, letters or lines:\n{}", lines.join("\n"))
 }

@@ -1,6 +1,7 @@
 //! Read: lines of a file with their numbers, or a range of bytes. Says which arguments show the rest.
 
 use serde_json::Value;
+use spelunk_types::shorten;
 
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, show};
@@ -46,7 +47,7 @@ fn read_lines(desk: &Desk, path: &DeskPath, first: u64, n_max: u64) -> Result<St
     let bytes_max = usize::try_from(desk.limits().output_bytes_max).unwrap_or(usize::MAX);
     let (mut text, mut last, mut n_cut) = (String::new(), first - 1, 0_u64);
     for line in &read.lines {
-        let shown = show::shortened(line, LINE_CHARS_MAX);
+        let shown = shorten(line, LINE_CHARS_MAX);
         // The first line is always shown, so that repeated calls make progress.
         if !text.is_empty() && text.len() + shown.len() > bytes_max {
             break;

@@ -12,6 +12,7 @@ use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
 use crate::plain_answer::empty_reply;
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, evidence, question};
 
 const KINDS: &str = include_str!("../prompts/labels-kinds.md");
@@ -34,9 +35,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 /// Answers row by row; `None` if there are no rows, or if the question does not count kinds.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
     let view = task.view.clone();
-    let opening = tokio::task::spawn_blocking(move || Rows::open(&view));
-    let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-    let Some(rows) = opened else { return Ok(None) };
+    let Some(rows) = blocking(move || Rows::open(&view)).await else { return Ok(None) };
     let question = task.question_shown();
     let Some(wanted) = ask_wanted(frame, question).await? else { return Ok(None) };
     let bytes = rows.texts.iter().map(|row| row.text.len() as u64).sum();

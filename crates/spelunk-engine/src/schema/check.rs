@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
+use spelunk_types::shorten;
 
-use super::show::{canonical, cut, named_list, pointer, shown, type_name};
+use super::show::{canonical, named_list, pointer, shown, type_name};
 use super::{Bound, BoundKind, Node, NodeIdx, Range, Rules, Type, Violation};
 
 /// The most violations reported at once: a model fixes a few at a time.
@@ -114,7 +115,8 @@ impl Check<'_> {
             && !choices.iter().any(|choice| choice.canonical == given)
         {
             let choices: Vec<_> = choices.iter().map(|choice| choice.shown.as_str()).collect();
-            let choices = cut(&choices.join(", "), LIST_CHARS_MAX);
+            let choices = choices.join(", ");
+            let choices = shorten(&choices, LIST_CHARS_MAX);
             self.say(format!("expected one of {choices}, found {}", shown(value)));
         }
     }
@@ -145,7 +147,7 @@ impl Check<'_> {
             let found = shown(&Value::String(text.to_owned()));
             self.say(format!(
                 "expected text that matches `{}`, found {found}",
-                cut(pattern.as_str(), LIST_CHARS_MAX)
+                shorten(pattern.as_str(), LIST_CHARS_MAX)
             ));
         }
     }
@@ -168,7 +170,7 @@ impl Check<'_> {
 
     fn object(&mut self, rules: &Rules, object: &Map<String, Value>) {
         for name in rules.required.iter().filter(|name| !object.contains_key(*name)) {
-            self.say(format!("the property `{}` is missing", cut(name, NAME_CHARS_MAX)));
+            self.say(format!("the property `{}` is missing", shorten(name, NAME_CHARS_MAX)));
         }
         self.count(rules.n_properties, object.len(), ["property", "properties"]);
         for (name, value) in object {
@@ -188,9 +190,9 @@ impl Check<'_> {
         let known: Vec<_> = rules.properties.keys().map(|known| format!("`{known}`")).collect();
         let allowed = match known.as_slice() {
             [] => "no properties are allowed".to_owned(),
-            known => format!("allowed properties are {}", cut(&known.join(", "), LIST_CHARS_MAX)),
+            known => format!("allowed properties are {}", shorten(&known.join(", "), LIST_CHARS_MAX)),
         };
-        self.say(format!("the property `{}` is not allowed; {allowed}", cut(name, NAME_CHARS_MAX)));
+        self.say(format!("the property `{}` is not allowed; {allowed}", shorten(name, NAME_CHARS_MAX)));
     }
 
     fn any_of(&mut self, parts: &[NodeIdx], value: &Value) {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use regex::RegexBuilder;
 use serde_json::{Number, Value};
+use spelunk_types::shorten;
 
-use super::show::{canonical, cut, pointer, shown};
+use super::show::{canonical, pointer, shown};
 use super::{Bound, BoundKind, Choice, Node, NodeIdx, Rules, SchemaError, Type};
 
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
@@ -225,7 +226,7 @@ fn array<'a>(value: &'a Value, at: &[String]) -> Result<&'a Vec<Value>, SchemaEr
 }
 
 fn choice(value: &Value) -> Choice {
-    Choice { canonical: canonical(value), shown: cut(&value.to_string(), CHOICE_CHARS_MAX) }
+    Choice { canonical: canonical(value), shown: shorten(&value.to_string(), CHOICE_CHARS_MAX).into_owned() }
 }
 
 fn names(value: &Value, at: &[String]) -> Result<Vec<String>, SchemaError> {

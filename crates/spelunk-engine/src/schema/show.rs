@@ -1,6 +1,7 @@
 //! How values and paths are written in messages, and how values are compared.
 
 use serde_json::Value;
+use spelunk_types::shorten;
 
 use super::Type;
 
@@ -20,7 +21,7 @@ pub(super) fn pointer(steps: &[String]) -> String {
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) => Value::String(cut(text, QUOTED_CHARS_MAX)).to_string(),
+        Value::String(text) => Value::String(shorten(text, QUOTED_CHARS_MAX).into_owned()).to_string(),
         Value::Array(items) if items.is_empty() => "an empty array".to_owned(),
         Value::Array(items) => format!("an array of {}", items.len()),
         Value::Object(object) if object.is_empty() => "an empty object".to_owned(),
@@ -48,14 +49,6 @@ pub(super) fn named_list<S: AsRef<str>>(names: &[S], word: &str) -> String {
         [] => String::new(),
         [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
-    }
-}
-
-/// The beginning of a text, with an ellipsis if it is longer.
-pub(super) fn cut(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@ use spelunk_types::{ErrorCode, Explain};
 
 use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, answer_from, answer_plainly, best_last, bytes_max};
 use crate::conversation::MESSAGES;
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task};
 
 const PASSAGES_MAX: u64 = 200;
@@ -44,14 +45,10 @@ fn is_all_there_is(task: &Task) -> bool {
 
 async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {
     let (view, question) = (task.view.clone(), task.question.clone());
-    // Reading and ranking a large view is CPU-bound; the executor has other calls to serve.
-    let gathering = tokio::task::spawn_blocking(move || {
+    let gathered = blocking(move || {
         if view.bytes() <= bytes_max { whole(&view) } else { best_passages(&view, &question, bytes_max) }
     });
-    match gathering.await {
-        Ok(material) => Ok(material?),
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
+    Ok(gathered.await?)
 }
 
 fn whole(view: &View) -> Result<Material, SourceError> {

@@ -4,6 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use spelunk_app::failure::Failure;
 use spelunk_app::units::head;
+use spelunk_types::{percent_decoded, percent_encoded};
 
 use super::run_tools;
 use super::state::State;
@@ -113,33 +114,11 @@ fn parse(uri: &str) -> Option<ResourceUri> {
 
 /// Percent-encodes everything but letters, digits and `-._~/`.
 fn encoded(name: &str) -> String {
-    let mut uri = String::new();
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
+    percent_encoded(name, |c| c.is_ascii_alphanumeric() || "-._~/".contains(c))
 }
 
 fn decoded(name: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = name.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [rest.next()?, rest.next()?];
-        let digits = std::str::from_utf8(&digits).ok()?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-    }
-    String::from_utf8(bytes).ok().filter(|name| !name.is_empty())
+    percent_decoded(name).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use spelunk_engine::{MergedFinding, ReportCoverage, RunReport};
-use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time, truncate};
+use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time, percent_encoded, truncate};
 
 use super::{Excerpts, ReportData, severity_name};
 use crate::units::safe;
@@ -186,15 +186,8 @@ fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
 
 /// A relative URI reference, percent-encoded.
 fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.trim_start_matches('/').bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
+    let is_kept = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    percent_encoded(path.trim_start_matches('/'), is_kept)
 }
 
 fn text(text: &str) -> String {
