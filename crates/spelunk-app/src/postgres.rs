@@ -21,6 +21,7 @@ use tokio_postgres::{Client, Error, Row, Transaction};
 use self::address::Address;
 pub use self::address::is_postgres_url;
 use self::connection::connect;
+use crate::blocking::apart;
 use crate::env::Environment;
 
 /// Waiting for a connection, with its handshakes and the password.
@@ -59,15 +60,8 @@ impl DatabaseServer for Postgres {
         bounds: &ServerBounds,
         watch: &QueryWatch,
     ) -> Result<Vec<Result<ServerRows, ServerError>>, ServerError> {
-        // On a thread of its own: the caller may be on a thread of a runtime, which must not wait for another one.
-        std::thread::scope(|scope| {
-            let asking = scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                let runtime = runtime.map_err(|error| unusable(error.to_string(), "try again"))?;
-                runtime.block_on(self.ask(statements, bounds, watch))
-            });
-            asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        let asked = apart(|| self.ask(statements, bounds, watch));
+        asked.unwrap_or_else(|error| Err(unusable(error.to_string(), "try again")))
     }
 }
 

@@ -7,18 +7,84 @@ use std::sync::Arc;
 use spelunk_context::{
     ContextSource, ContextStore, Corpus, ScanProgress, SecretFiles, SourceInput, StoreSettings,
 };
+#[cfg(not(feature = "s3"))]
+use spelunk_context::{ObjectEntry, ObjectError, ObjectStore, ObjectsHandle};
 use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
+use crate::env::Environment;
 use crate::failure::Failure;
 use crate::postgres::{self, is_postgres_url};
+#[cfg(feature = "s3")]
+use crate::s3;
 use crate::units::{bytes, count};
 
-/// A path or the URL of a database as a source, as the user names it. A file is cited by the path that was typed, so that
+/// Whether a source is the URL of a database or of a bucket.
+pub fn is_server_url(typed: &str) -> bool {
+    is_postgres_url(typed) || typed.starts_with(S3)
+}
+
+/// What the URL of a bucket begins with.
+pub(crate) const S3: &str = "s3://";
+
+/// Opens databases and buckets by their URLs.
+#[derive(Clone)]
+pub(crate) struct Servers {
+    environment: Environment,
+    #[cfg(feature = "s3")]
+    cache: s3::Cache,
+}
+
+impl App {
+    pub(crate) fn servers(&self) -> Servers {
+        Servers {
+            environment: self.environment.clone(),
+            #[cfg(feature = "s3")]
+            cache: s3::Cache { dir: self.user.cache("objects"), bytes_max: self.settings.objects_bytes_max },
+        }
+    }
+}
+
+impl Servers {
+    /// The server of this URL. Whether it can be used is seen when it is used.
+    pub(crate) fn open(&self, url: &str) -> SourceInput {
+        if !url.starts_with(S3) {
+            return SourceInput::Database(postgres::database(url, &self.environment));
+        }
+        #[cfg(feature = "s3")]
+        let bucket = s3::bucket(url, &self.environment, self.cache.clone());
+        #[cfg(not(feature = "s3"))]
+        let bucket = ObjectsHandle(Arc::new(NoBuckets(url.to_owned())));
+        SourceInput::Objects(bucket)
+    }
+}
+
+/// A bucket, in a build that reads none.
+#[cfg(not(feature = "s3"))]
+#[derive(Debug)]
+struct NoBuckets(String);
+
+#[cfg(not(feature = "s3"))]
+impl ObjectStore for NoBuckets {
+    fn url(&self) -> &str {
+        &self.0
+    }
+
+    fn list(&self) -> Result<Vec<ObjectEntry>, ObjectError> {
+        let why = "this build of Spelunk reads no buckets".to_owned();
+        Err(ObjectError { why, hint: "use the command line, or build with the feature `s3`" })
+    }
+
+    fn fetch(&self, _: &[&ObjectEntry]) -> Result<Vec<Option<PathBuf>>, ObjectError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A path or the URL of a server as a source, as the user names it. A file is cited by the path that was typed, so that
 /// it can be opened from here.
 pub fn source(app: &App, typed: &Path) -> SourceInput {
-    if let Some(url) = typed.to_str().filter(|typed| is_postgres_url(typed)) {
-        return SourceInput::Database(postgres::database(url, &app.environment));
+    if let Some(url) = typed.to_str().filter(|typed| is_server_url(typed)) {
+        return app.servers().open(url);
     }
     let path = app.current_dir.join(typed);
     let is_named = typed.is_relative() && path.is_file();

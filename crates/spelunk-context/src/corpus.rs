@@ -5,7 +5,7 @@
 mod order;
 mod outline;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 
 use spelunk_types::{BlobId, ScanOptions};
@@ -18,10 +18,13 @@ use crate::image::{ImageEntry, ImageKind};
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
-use crate::{ExtractError, ScanReport, SkipReason, SourceError, name};
+use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
+
+/// Objects of buckets that are fetched before they are read.
+const OBJECTS_AT_ONCE: usize = 256;
 
 /// All documents of a run.
 #[derive(Debug)]
@@ -113,18 +116,22 @@ impl Corpus {
             }
         }
         progress(so_far);
-        let mut rest = in_order(candidates, options).into_iter();
         let documents_max = match options.files_max {
             0 => usize::MAX,
             files_max => usize::try_from(files_max).unwrap_or(usize::MAX),
         };
+        let has_objects = candidates.iter().any(|candidate| candidate.object.is_some());
+        let at_once = if has_objects { OBJECTS_AT_ONCE } else { usize::MAX };
+        let mut rest = in_order(candidates, options).into_iter();
         let mut documents = Vec::new();
         loop {
             // Fill the remaining room; files that turn out not to be text make room for more.
-            let batch: Vec<_> = rest.by_ref().take(documents_max - documents.len()).collect();
+            let at_once = (documents_max - documents.len()).min(at_once);
+            let mut batch: Vec<_> = rest.by_ref().take(at_once).collect();
             if batch.is_empty() {
                 break;
             }
+            fetch(&mut batch, &mut reports)?;
             let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
             for (candidate, reading) in batch.into_iter().zip(readings) {
                 let report = &mut reports[candidate.source_idx];
@@ -190,6 +197,40 @@ impl Corpus {
     }
 }
 
+/// Copies the objects among the candidates to this machine. One that is gone or may not be read is skipped.
+fn fetch(batch: &mut Vec<Candidate>, reports: &mut [ScanReport]) -> Result<(), SourceError> {
+    let in_bucket = |candidate: &Candidate| candidate.object.is_some().then_some(candidate.source_idx);
+    let sources: BTreeSet<usize> = batch.iter().filter_map(in_bucket).collect();
+    let mut missing = HashSet::new();
+    for source in sources {
+        let of_source = |candidate: &&mut Candidate| in_bucket(candidate) == Some(source);
+        let (mut candidates, mut objects) = (Vec::new(), Vec::new());
+        for candidate in batch.iter_mut().filter(of_source) {
+            objects.extend(candidate.object.take());
+            candidates.push(candidate);
+        }
+        let Some(bucket) = objects.first().map(|object| object.bucket.clone()) else { continue };
+        let entries: Vec<&ObjectEntry> = objects.iter().map(|object| &object.entry).collect();
+        let copies = bucket.fetch(&entries).map_err(|error| bucket.failed(error))?;
+        for (candidate, copy) in candidates.into_iter().zip(copies) {
+            match (copy, candidate.named_by) {
+                (Some(path), _) => candidate.origin = Origin::File(path),
+                (None, NamedBy::Walk) => {
+                    reports[source].skip(SkipReason::Unreadable, &candidate.name);
+                    missing.insert(candidate.name.clone());
+                }
+                (None, NamedBy::User) => {
+                    let why = "it is gone, or may not be read".to_owned();
+                    let hint = "check what the credentials may read: `s3:GetObject`";
+                    return Err(bucket.failed(ObjectError { why, hint }));
+                }
+            }
+        }
+    }
+    batch.retain(|candidate| !missing.contains(&candidate.name));
+    Ok(())
+}
+
 /// Sorts the candidates so that those to keep come first when `files_max` does not admit all.
 fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
     if options.files_max > 0 && candidates.len() as u64 > options.files_max {
@@ -226,7 +267,7 @@ fn list(
         }
         let mut duplicates = Vec::new();
         source.list(&prefix, room, &mut report, &mut |found| {
-            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server } = found;
+            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server, object } = found;
             if is_image {
                 images.extend(image(&origin, &name, bytes, named_by));
                 return;
@@ -258,6 +299,7 @@ fn list(
                 redacts,
                 pin: None,
                 server,
+                object,
             });
         })?;
         for name in duplicates {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use spelunk_types::BlobId;
 
-use crate::ServerHandle;
+use crate::{ObjectsHandle, ServerHandle};
 
 /// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum SourceInput {
     },
     /// A database server that the user named.
     Database(ServerHandle),
+    /// A bucket of objects that the user named.
+    Objects(ObjectsHandle),
 }
 
 /// One readable item of a source.

@@ -4,9 +4,9 @@
 mod labels;
 mod sql;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use spelunk_context::{QueryWatch, ServerHandle, SourceError, View};
+use spelunk_context::{QueryWatch, SourceError, View};
 use spelunk_tables::Tables;
 use spelunk_types::Limits;
 
@@ -17,9 +17,6 @@ pub(crate) use self::sql::{BYTES_MAX, solve as query_rows};
 
 /// The prompts, in the order in which their digest has them.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];
-
-/// Opens a database by its URL.
-pub(crate) type OpenDatabase = Arc<dyn Fn(&str) -> ServerHandle + Send + Sync>;
 
 /// The maximum duration of a query. What documents contain is not recorded and must be found again when the run is
 /// resumed, so steps bound their queries, and no clock.

@@ -47,7 +47,7 @@ mod tool_drafts;
 mod wire;
 
 pub use anthropic::AnthropicModel;
-pub use aws::{AwsAuth, AwsKeys, AwsSettings, AwsSource, Now};
+pub use aws::{AwsAuth, AwsKeys, AwsSettings, AwsSigner, AwsSource, Now};
 pub use bedrock::BedrockModel;
 pub use caller::ModelOptions;
 pub use catalogue::local_catalogue;
@@ -62,7 +62,7 @@ pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;
 pub use gguf::{GgufError, GgufHeader};
 pub use hosted::{Ability, CatalogueError, DefaultModels, HostedCatalogue, HostedModel, known_price};
-pub use http::{http_client, is_on_this_machine};
+pub use http::{deepest_cause, http_client, is_on_this_machine, percent_encoded};
 pub use image::{Image, image_tokens};
 pub use list::{ListShape, list_models, list_models_as};
 pub use loading::{Loading, models_loading};

@@ -25,8 +25,8 @@ use super::supervisor;
 use super::tickets::{Progress, SnapshotSource, Ticket};
 use crate::mcp::stopped;
 
-/// A job of a newer version is left to newer nodes.
-const JOB_FORMAT: u64 = 1;
+/// A job of a newer version is left to newer nodes. Jobs with buckets are of the second format, all others of the first.
+const JOB_FORMAT: u64 = 2;
 /// A request up to this size is in the queue itself; a longer one is a blob.
 const INLINE_BYTES_MAX: usize = 256 << 10;
 /// How long one request to the queue waits for a job.
@@ -92,7 +92,8 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
         Ok(blob)
     };
     let uploads = uploads.iter().map(|bytes| keep(bytes)).collect::<Result<Vec<_>, _>>()?;
-    let mut job = json!({ "format": JOB_FORMAT, "run": ticket.run, "uploads": uploads });
+    let format = if ticket.buckets.is_empty() { 1 } else { JOB_FORMAT };
+    let mut job = json!({ "format": format, "run": ticket.run, "uploads": uploads });
     let whole = ticket.json().to_string();
     if whole.len() <= INLINE_BYTES_MAX {
         job["ticket"] = ticket.json();
@@ -121,7 +122,7 @@ enum Unreadable {
 fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, FleetError> {
     let Ok(mut job) = serde_json::from_slice::<Value>(body) else { return Ok(Err(Unreadable::Garbage)) };
     match job["format"].as_u64() {
-        Some(JOB_FORMAT) => {}
+        Some(1..=JOB_FORMAT) => {}
         Some(format) if format > JOB_FORMAT => return Ok(Err(Unreadable::Newer)),
         Some(_) | None => return Ok(Err(Unreadable::Garbage)),
     }
@@ -427,15 +428,15 @@ impl Seen {
 /// A source that was uploaded as a snapshot.
 pub type UploadedSource = SnapshotSource;
 
-/// Submits a question from a program that is no server. Blocking.
+/// Submits a question from a program that is no server, with what was uploaded and the URLs of buckets. Blocking.
 pub fn submit_question(
     fleet: &Fleet,
     run: &RunId,
     request: Value,
-    snapshots: Vec<UploadedSource>,
+    (snapshots, buckets): (Vec<UploadedSource>, Vec<String>),
 ) -> Result<(), Failure> {
     let ticket = Ticket::new(run, Client::local(), Progress::Waiting, request);
-    Ok(submit(fleet, &Ticket { snapshots, ..ticket }, &[])?)
+    Ok(submit(fleet, &Ticket { snapshots, buckets, ..ticket }, &[])?)
 }
 
 /// Submits the continuation of a run whose journal ends with this event; the request may have limits. Blocking.

@@ -46,6 +46,7 @@ impl Ticket {
             request,
             uploads: Vec::new(),
             snapshots: Vec::new(),
+            buckets: Vec::new(),
         }
     }
 
@@ -220,6 +221,7 @@ mod tests {
             request: json!({ "question": "why?" }),
             uploads: vec!["a.txt".into()],
             snapshots: Vec::new(),
+            buckets: Vec::new(),
         }
     }
 
