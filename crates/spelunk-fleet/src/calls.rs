@@ -9,8 +9,8 @@ use async_nats::Subject;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use spelunk_model::{
-    CallPlace, CallPlaces, Model, ModelDelta, ModelError, ModelStream, read_call, read_piece, write_call,
-    write_piece,
+    CallPlace, CallPlaces, Model, ModelDelta, ModelError, ModelStream, Rate, read_call, read_piece,
+    write_call, write_piece,
 };
 use spelunk_types::ModelRef;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -108,6 +108,10 @@ impl Fleet {
 }
 
 impl CallPlaces for Fleet {
+    fn share(&self, model: &ModelRef, rate: Rate) -> Option<Rate> {
+        self.share_of(model, rate)
+    }
+
     fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace> {
         Box::pin(async move {
             if !Self::travels(model) {

@@ -66,6 +66,7 @@ pub(crate) struct Connected {
     pub(crate) runs: kv::Store,
     pub(crate) keys: kv::Store,
     pub(crate) nodes: kv::Store,
+    pub(crate) rates: kv::Store,
     pub(crate) blobs: ObjectStore,
     /// The stream of the blobs, for the times of its messages.
     pub(crate) blob_stream: Stream<()>,
@@ -247,6 +248,7 @@ impl Maker<'_> {
             runs: self.bucket("runs", Duration::ZERO).await?,
             keys: self.bucket("keys", KEY).await?,
             nodes: self.bucket("nodes", NODE).await?,
+            rates: self.bucket("rates", options.lease).await?,
             blobs: self.blobs().await?,
             blob_stream: {
                 let stream = self.context.get_stream_no_info(format!("OBJ_{}_blobs", self.prefix)).await;

@@ -11,6 +11,7 @@ mod line;
 mod nodes;
 mod publish;
 mod queue;
+mod rates;
 mod registry;
 mod snapshot;
 mod workspace;
@@ -57,6 +58,8 @@ struct Inner {
     slots: Arc<Semaphore>,
     /// Where calls that wait for a place elsewhere queue, by the subject of their model.
     asking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// What this node has of the rates of models.
+    rates: Mutex<HashMap<String, Arc<rates::Shares>>>,
     /// Set when the process stops: nobody waits for the fleet any longer.
     is_closing: AtomicBool,
     /// The connection lives here, so that synchronous code can use it from any thread.
@@ -97,6 +100,7 @@ impl Fleet {
             payload_max,
             slots: Arc::new(Semaphore::new(n_slots)),
             asking: Mutex::default(),
+            rates: Mutex::default(),
             is_closing: AtomicBool::new(false),
             runtime,
         };

@@ -69,6 +69,7 @@ impl Fleet {
 
     /// This node leaves.
     pub async fn leave(&self) {
+        self.give_back_shares().await;
         // It expires by itself.
         drop(self.connected().nodes.purge(key_of(self.node())).await);
     }
@@ -111,8 +112,16 @@ impl Fleet {
 pub(crate) async fn entries(
     bucket: &async_nats::jetstream::kv::Store,
 ) -> Result<Vec<(String, Bytes)>, FleetError> {
+    entries_below(bucket, "").await
+}
+
+/// The same for keys that begin with this, which ends with a dot.
+pub(crate) async fn entries_below(
+    bucket: &async_nats::jetstream::kv::Store,
+    key: &str,
+) -> Result<Vec<(String, Bytes)>, FleetError> {
     let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
-    let subjects = bucket.stream.info_with_subjects(format!("{}>", bucket.prefix)).await;
+    let subjects = bucket.stream.info_with_subjects(format!("{}{key}>", bucket.prefix)).await;
     let subjects = subjects.map_err(|error| refused(&error))?;
     let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(|error| refused(&error))?;
     let mut entries = Vec::new();
@@ -125,6 +134,6 @@ pub(crate) async fn entries(
 }
 
 /// The name of a node as a key.
-fn key_of(node: &str) -> String {
+pub(crate) fn key_of(node: &str) -> String {
     node.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }

@@ -88,6 +88,9 @@ pub type CallPlace = Box<dyn FnOnce(&dyn Model, &Prompt, &CallId) -> ModelStream
 pub trait CallPlaces: Send + Sync {
     /// Waits for a free place. Nothing is sent before the place is used.
     fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace>;
+
+    /// The part of a model's rate that this process may use now; `None` while it has none.
+    fn share(&self, model: &ModelRef, rate: Rate) -> Option<Rate>;
 }
 
 /// A complete reply.

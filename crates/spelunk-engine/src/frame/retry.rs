@@ -16,7 +16,7 @@ use crate::FrameError;
 use crate::frame::attempt::{self, ReceivedTokens, Wait};
 use crate::limits::budget::BudgetExceeded;
 use crate::limits::estimate;
-use crate::limits::rate_limit::{RateLimit, RateLimits};
+use crate::limits::rate_limit::{RateLimit, RateLimits, Share};
 
 /// One model of a chain, with its rate limit.
 struct Link {
@@ -163,7 +163,9 @@ impl Frame {
                 // We validate the answer ourselves, too; the prompt describes the schema in words.
                 prompt.to_mut().schema = None;
             }
-            let turn = rate_limit.enter(tokens).await;
+            let share = || run.places.as_ref()?.share(link.model.reference(), link.model.rate());
+            let turn =
+                rate_limit.enter_within(tokens, run.places.as_ref().map(|_| &share as Share<'_>)).await;
             // Before the start is recorded: a call that waits for a place has cost nothing and has no deadline yet.
             let place = match &run.places {
                 Some(places) => Some(places.enter(link.model.as_ref()).await),

@@ -9,9 +9,9 @@ use spelunk_testkit::{Gate, ModelServer, Rule, when};
 use super::{FleetScene, Node, assert_contiguous, n_of};
 use crate::scene::{Call, n_calls, wait_for};
 
-const PARTS: usize = 60;
+pub(super) const PARTS: usize = 60;
 const QUESTION: &str = "Which step failed?";
-const ASK: [&str; 5] = ["ask", QUESTION, "logs", "--strategy", "map"];
+pub(super) const ASK: [&str; 5] = ["ask", QUESTION, "logs", "--strategy", "map"];
 /// Each line is a task of its own, and many may be in progress.
 const SETTINGS: [&str; 5] = [
     "--set=limits.chunk_log_lines=1",
@@ -21,7 +21,7 @@ const SETTINGS: [&str; 5] = [
     "--set=cache.replies=false",
 ];
 
-fn logs() -> Option<FleetScene> {
+pub(super) fn logs() -> Option<FleetScene> {
     // No run is lost to a machine that is busy with all of these processes.
     let fleet = FleetScene { lease_ms: 6_000, ..FleetScene::new()? };
     let lines: Vec<String> = (1..=PARTS).map(|n| format!("09:00 INFO step {n} of the plan\n")).collect();
@@ -30,7 +30,7 @@ fn logs() -> Option<FleetScene> {
 }
 
 /// Analysts, one of which finds something, and the synthesis.
-fn rules(analysts: impl Fn(Rule) -> Rule) -> Vec<Rule> {
+pub(super) fn rules(analysts: impl Fn(Rule) -> Rule) -> Vec<Rule> {
     let finding =
         r#"[{"type": "error", "summary": "It failed", "line": 7, "evidence": "step 7 of the plan"}]"#;
     vec![
@@ -48,7 +48,7 @@ fn set<'a>(mut call: Call<'a>, settings: &[&str]) -> Call<'a> {
 }
 
 /// A worker whose key is its name, and that makes two calls at once.
-fn worker(fleet: &FleetScene, name: &str, model: &ModelServer, more: &[&str]) -> Node {
+pub(super) fn worker(fleet: &FleetScene, name: &str, model: &ModelServer, more: &[&str]) -> Node {
     let call = fleet.call(name, &["worker"]).server(model).env("OPENAI_API_KEY", name).impatient();
     Node { child: set(set(call, &SETTINGS).arg("--set=fleet.node_calls_max=2"), more).start() }
 }

@@ -4,6 +4,7 @@
 mod calls;
 mod chaos;
 mod faults;
+mod rates;
 mod s3;
 
 use std::path::PathBuf;
