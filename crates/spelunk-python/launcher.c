@@ -10,7 +10,8 @@
 
 #include "symbols.h"
 
-int main(void) {
+int main(int n_words, char **words) {
+    (void)n_words;
     char self[PATH_MAX + 1] = {0}, module[PATH_MAX + 64];
     if (readlink("/proc/self/exe", self, PATH_MAX) < 0) {
         perror("error: could not read `/proc/self/exe`");
@@ -20,10 +21,10 @@ int main(void) {
     // As in every program of Rust: a closed pipe is an error of the write, and not the end.
     signal(SIGPIPE, SIG_IGN);
     void *engine = dlopen(module, RTLD_NOW);
-    void (*run)(void) = engine ? (void (*)(void))dlsym(engine, "spelunk_main") : NULL;
+    void (*run)(char **) = engine ? (void (*)(char **))dlsym(engine, "spelunk_main") : NULL;
     if (!run) {
         fprintf(stderr, "error: could not load the engine: %s\n\nhint: install the package again\n", dlerror());
         return 1;
     }
-    run();
+    run(words);
 }

@@ -7,11 +7,12 @@ use std::process::{Command, ExitCode};
 
 use crate::tidy::{metadata, say};
 
-/// Builds the program and the module, optimised without `--dev`.
+/// Builds the program and the module. `--dev`: without optimisation. `--musl`: for musl in place of glibc, with the package
+/// `ziglang` beside `maturin`.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let (flags, named): (Vec<&str>, Vec<&str>) =
-        arguments.iter().map(String::as_str).partition(|word| *word == "--dev");
-    match build(!flags.is_empty(), named.first().copied().unwrap_or("maturin")) {
+        arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
+    match build(&flags, named.first().copied().unwrap_or("maturin")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             say(&format!("error: {reason}"));
@@ -21,17 +22,26 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
 }
 
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
-fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
-    let (profile, folder) = if is_dev { ("dev", "debug") } else { ("release", "release") };
+fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
+    if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--musl"].contains(flag)) {
+        return Err(format!("there is no flag `{unknown}`"));
+    }
+    let (profile, folder) = if flags.contains(&"--dev") { ("dev", "debug") } else { ("release", "release") };
     let metadata = metadata()?;
     let place =
         |name: &str| metadata[name].as_str().map(PathBuf::from).ok_or(format!("cargo knows no {name}"));
     let (root, target) = (place("workspace_root")?, place("target_directory")?);
     let package = root.join("crates/spelunk-python");
+    let zig = Path::new(maturin).with_file_name("python-zig");
+    let musl = flags.contains(&"--musl").then(|| format!("{}-unknown-linux-musl", std::env::consts::ARCH));
     let module = |out: &Path| {
-        let flags =
-            ["build", "--strip", "--ignore-rust-version", "--interpreter", "python3", "--profile", profile];
-        call(Command::new(maturin).args(flags).arg("--out").arg(out).current_dir(&package))
+        let mut command = Command::new(maturin);
+        command.args(["build", "--strip", "--ignore-rust-version", "--interpreter", "python3"]);
+        command.args(["--profile", profile, "--out"]).arg(out);
+        if let Some(musl) = &musl {
+            command.args(["--zig", "--target", musl]).env("CARGO_ZIGBUILD_ZIG_PATH", &zig);
+        }
+        call(command.current_dir(&package))
     };
     let bin = package.join("python/spelunk/bin");
     std::fs::create_dir_all(&bin)
@@ -39,7 +49,13 @@ fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
     if cfg!(target_os = "linux") {
         let scratch = target.join("tmp/launcher");
         module(&scratch)?;
-        launcher(&package, &target.join(folder).join("lib_native.so"), &scratch, &bin.join("spelunk"))?;
+        let mut compiler = Command::new("cc");
+        if musl.is_some() {
+            compiler = Command::new(&zig);
+            compiler.args(["cc", "-dynamic", "-target", &format!("{}-linux-musl", std::env::consts::ARCH)]);
+        }
+        let module = target.join(musl.as_deref().unwrap_or_default()).join(folder).join("lib_native.so");
+        launcher(&mut compiler, &package, &module, &scratch, &bin.join("spelunk"))?;
     } else {
         let program = ["build", "-p", "spelunk", "--ignore-rust-version", "--profile", profile];
         call(Command::new("cargo").args(program).current_dir(&root))?;
@@ -61,7 +77,13 @@ fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
 
 /// Compiles the program that runs the engine of the module, with definitions of all that the module expects of Python.
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
-fn launcher(package: &Path, module: &Path, scratch: &Path, program: &Path) -> Result<(), String> {
+fn launcher(
+    compiler: &mut Command,
+    package: &Path,
+    module: &Path,
+    scratch: &Path,
+    program: &Path,
+) -> Result<(), String> {
     let listed = Command::new("nm").args(["-D", "--undefined-only"]).arg(module).output();
     let listed = listed.map_err(|error| format!("could not run `nm`: {error}"))?;
     let names = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -76,7 +98,6 @@ fn launcher(package: &Path, module: &Path, scratch: &Path, program: &Path) -> Re
     let header = scratch.join("symbols.h");
     std::fs::write(&header, symbols.concat())
         .map_err(|error| format!("could not write `{}`: {error}", header.display()))?;
-    let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-Wall", "-Wextra", "-s", "-rdynamic", "-I"]).arg(scratch);
     call(compiler.arg(package.join("launcher.c")).arg("-o").arg(program).arg("-ldl"))
 }

@@ -29,7 +29,6 @@ pub mod reports;
 pub mod result_details;
 pub mod retention;
 pub mod runs;
-#[cfg(feature = "s3")]
 pub mod s3;
 pub mod sandbox;
 pub mod sources;

@@ -69,7 +69,7 @@ fn unusable(why: String, hint: &'static str) -> ServerError {
     ServerError::Unusable { why, hint }
 }
 
-/// Ends once nobody waits for the result.
+/// Ends when the result is no longer needed.
 async fn abandoned(watch: &QueryWatch) {
     while !watch.is_abandoned() {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -122,7 +122,7 @@ impl Postgres {
 
 const REACH_HINT: &str = "check the host and the port, and that the server is running";
 
-/// What each connection is told first. A statement may not change it: it is alone in its transaction.
+/// The settings of each connection. A statement cannot change them: it is alone in its transaction.
 fn set_up(watch: &QueryWatch) -> String {
     format!(
         "SET default_transaction_read_only = on; SET statement_timeout = {}; SET standard_conforming_strings = on; \

@@ -7,15 +7,12 @@ use std::sync::Arc;
 use spelunk_context::{
     ContextSource, ContextStore, Corpus, ScanProgress, SecretFiles, SourceInput, StoreSettings,
 };
-#[cfg(not(feature = "s3"))]
-use spelunk_context::{ObjectEntry, ObjectError, ObjectStore, ObjectsHandle};
 use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
 use crate::env::Environment;
 use crate::failure::Failure;
 use crate::postgres::{self, is_postgres_url};
-#[cfg(feature = "s3")]
 use crate::s3;
 use crate::units::{bytes, count};
 
@@ -31,7 +28,6 @@ pub(crate) const S3: &str = "s3://";
 #[derive(Clone)]
 pub(crate) struct Servers {
     environment: Environment,
-    #[cfg(feature = "s3")]
     cache: s3::Cache,
 }
 
@@ -39,7 +35,6 @@ impl App {
     pub(crate) fn servers(&self) -> Servers {
         Servers {
             environment: self.environment.clone(),
-            #[cfg(feature = "s3")]
             cache: s3::Cache { dir: self.user.cache("objects"), bytes_max: self.settings.objects_bytes_max },
         }
     }
@@ -51,32 +46,7 @@ impl Servers {
         if !url.starts_with(S3) {
             return SourceInput::Database(postgres::database(url, &self.environment));
         }
-        #[cfg(feature = "s3")]
-        let bucket = s3::bucket(url, &self.environment, self.cache.clone());
-        #[cfg(not(feature = "s3"))]
-        let bucket = ObjectsHandle(Arc::new(NoBuckets(url.to_owned())));
-        SourceInput::Objects(bucket)
-    }
-}
-
-/// A bucket, in a build that reads none.
-#[cfg(not(feature = "s3"))]
-#[derive(Debug)]
-struct NoBuckets(String);
-
-#[cfg(not(feature = "s3"))]
-impl ObjectStore for NoBuckets {
-    fn url(&self) -> &str {
-        &self.0
-    }
-
-    fn list(&self) -> Result<Vec<ObjectEntry>, ObjectError> {
-        let why = "this build of Spelunk reads no buckets".to_owned();
-        Err(ObjectError { why, hint: "use the command line, or build with the feature `s3`" })
-    }
-
-    fn fetch(&self, _: &[&ObjectEntry]) -> Result<Vec<Option<PathBuf>>, ObjectError> {
-        Ok(Vec::new())
+        SourceInput::Objects(s3::bucket(url, &self.environment, self.cache.clone()))
     }
 }
 

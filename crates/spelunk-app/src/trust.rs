@@ -90,7 +90,6 @@ impl UserState {
 
     /// A directory for what can be fetched again: `fleet` has unpacked snapshots, `objects` those of buckets. It is not in
     /// the workspace: nothing in there is ever read as a document.
-    #[cfg(any(feature = "fleet", feature = "s3"))]
     pub(crate) fn cache(&self, name: &str) -> PathBuf {
         let below = self.dir.as_ref().map_or_else(std::env::temp_dir, |dir| dir.root().to_owned());
         below.join(name)

@@ -5,26 +5,28 @@
 mod order;
 mod outline;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 
 use spelunk_types::{BlobId, ScanOptions};
 
 pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
-use crate::document::{Database, DocEntry, Origin, Pins, SourceInput};
+use crate::document::{Database, DocEntry, Origin, Pins, SourceInput, WordsSought};
 use crate::extract::ExtractKind;
 use crate::image::{ImageEntry, ImageKind};
-use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
+use crate::needles::Needles;
+use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
-use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
+use crate::secrets::Sought;
+use crate::source::{BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
 use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
 
 /// Objects of buckets that are fetched before they are read.
-const OBJECTS_AT_ONCE: usize = 256;
+const AT_ONCE: usize = 1024;
 
 /// All documents of a run.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ pub struct Corpus {
     images: Vec<ImageEntry>,
     bytes: u64,
     digest: BlobId,
+    /// The words that the scan looked for; see [`View::may_hold`](crate::View::may_hold).
+    sought: Option<Needles>,
     /// Removes the directory when the corpus is dropped.
     _scratch: Scratch,
 }
@@ -90,16 +94,24 @@ impl Corpus {
         pins: &Pins,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
-        let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
-        let threads = NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two");
-        Self::scan_with(threads, sources, options, pins, progress)
+        Self::scan_with(threads(), sources, options, (pins, None), progress)
+    }
+
+    /// The same for a search for these words: documents without any need not be read again.
+    pub fn scan_for(
+        needles: Option<Needles>,
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
+        Self::scan_with(threads(), sources, options, (&Pins::new(), needles), progress)
     }
 
     pub(crate) fn scan_with(
         threads: NonZeroUsize,
         sources: &[SourceInput],
         options: &ScanOptions,
-        pins: &Pins,
+        (pins, needles): (&Pins, Option<Needles>),
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
         let filter = Filter::compile(options)?;
@@ -107,43 +119,35 @@ impl Corpus {
         let mut so_far = ScanProgress::default();
         let room = ScanContext { filter: &filter, scratch: &scratch };
         let mut images = Vec::new();
-        let (mut candidates, mut reports) = list(sources, room, &mut images, &mut so_far, progress)?;
-        for candidate in &mut candidates {
-            let pin = pins.get(&candidate.name).filter(|pin| pin.bytes < candidate.bytes);
-            if let Some(pin) = pin.filter(|_| candidate.is_plain_file()) {
-                so_far.bytes_total -= candidate.bytes - pin.bytes;
-                (candidate.bytes, candidate.pin) = (pin.bytes, Some(*pin));
-            }
-        }
-        progress(so_far);
-        let documents_max = match options.files_max {
-            0 => usize::MAX,
-            files_max => usize::try_from(files_max).unwrap_or(usize::MAX),
-        };
-        let has_objects = candidates.iter().any(|candidate| candidate.object.is_some());
-        let at_once = if has_objects { OBJECTS_AT_ONCE } else { usize::MAX };
-        let mut rest = in_order(candidates, options).into_iter();
-        let mut documents = Vec::new();
+        let sought = needles.map(Sought::new);
+        // If not all are wanted, reading begins when all are listed; objects are fetched first.
+        let files_max = usize::try_from(options.files_max).unwrap_or(usize::MAX);
+        let mut waiting = Vec::new();
+        let sought = sought.as_ref();
+        let (reports, read) =
+            read_through(&scratch, sought, threads, (&mut so_far, progress), |read, so_far, progress| {
+                list(sources, (room, pins), &mut images, (so_far, progress), &mut |candidate| {
+                    let waits = files_max > 0 || candidate.object.is_some();
+                    if waits { waiting.push(candidate) } else { read(candidate) }
+                })
+            });
+        let (mut reports, mut documents) = (reports?, Vec::new());
+        admit_all(read, &mut documents, &mut images, &mut reports)?;
+        let documents_max = if files_max == 0 { usize::MAX } else { files_max };
+        let mut rest = in_order(waiting, options).into_iter();
         loop {
             // Fill the remaining room; files that turn out not to be text make room for more.
-            let at_once = (documents_max - documents.len()).min(at_once);
+            let at_once = (documents_max - documents.len()).min(AT_ONCE);
             let mut batch: Vec<_> = rest.by_ref().take(at_once).collect();
             if batch.is_empty() {
                 break;
             }
-            fetch(&mut batch, &mut reports)?;
-            let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
-            for (candidate, reading) in batch.into_iter().zip(readings) {
-                let report = &mut reports[candidate.source_idx];
-                if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
-                    images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
-                }
-                match admit(candidate, reading, report)? {
-                    Admitted::Document(document) => documents.push(*document),
-                    Admitted::Image(image) => images.push(image),
-                    Admitted::Nothing => {}
-                }
-            }
+            fetch(&mut batch)?;
+            let ((), read) =
+                read_through(&scratch, sought, threads, (&mut so_far, progress), |read, _, _| {
+                    batch.into_iter().for_each(read);
+                });
+            admit_all(read, &mut documents, &mut images, &mut reports)?;
         }
         for candidate in rest {
             so_far.files_total -= 1;
@@ -157,7 +161,8 @@ impl Corpus {
         }
         images.sort_by(|a, b| a.name.cmp(&b.name));
         images.dedup_by(|a, b| a.name == b.name);
-        Ok(Self { images, ..Self::sorted(documents, reports, scratch) })
+        let sought = sought.map(|sought| sought.needles.clone());
+        Ok(Self { images, sought, ..Self::sorted(documents, reports, scratch) })
     }
 
     /// Every document, sorted by name.
@@ -173,6 +178,10 @@ impl Corpus {
     /// One report per source, in the order in which the sources were named.
     pub fn reports(&self) -> &[ScanReport] {
         &self.reports
+    }
+
+    pub(crate) fn sought(&self) -> Option<&Needles> {
+        self.sought.as_ref()
     }
 
     /// The total size of all documents on disk.
@@ -193,41 +202,32 @@ impl Corpus {
         }
         let bytes = documents.iter().map(|document| document.bytes).sum();
         let digest = digest_of(documents.iter().map(|document| (document.name.as_str(), &document.digest)));
-        Self { documents, reports, images: Vec::new(), bytes, digest, _scratch: scratch }
+        Self { documents, reports, images: Vec::new(), bytes, digest, sought: None, _scratch: scratch }
     }
 }
 
-/// Copies the objects among the candidates to this machine. One that is gone or may not be read is skipped.
-fn fetch(batch: &mut Vec<Candidate>, reports: &mut [ScanReport]) -> Result<(), SourceError> {
-    let in_bucket = |candidate: &Candidate| candidate.object.is_some().then_some(candidate.source_idx);
-    let sources: BTreeSet<usize> = batch.iter().filter_map(in_bucket).collect();
-    let mut missing = HashSet::new();
-    for source in sources {
-        let of_source = |candidate: &&mut Candidate| in_bucket(candidate) == Some(source);
-        let (mut candidates, mut objects) = (Vec::new(), Vec::new());
-        for candidate in batch.iter_mut().filter(of_source) {
-            objects.extend(candidate.object.take());
-            candidates.push(candidate);
-        }
+fn threads() -> NonZeroUsize {
+    let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+    NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two")
+}
+
+/// Copies the objects among the candidates to this machine.
+fn fetch(batch: &mut [Candidate]) -> Result<(), SourceError> {
+    for candidates in batch.chunk_by_mut(|a, b| a.source_idx == b.source_idx) {
+        let objects: Vec<&BucketObject> = candidates.iter().filter_map(|of| of.object.as_ref()).collect();
         let Some(bucket) = objects.first().map(|object| object.bucket.clone()) else { continue };
-        let entries: Vec<&ObjectEntry> = objects.iter().map(|object| &object.entry).collect();
+        let entries: Vec<&ObjectEntry> = objects.into_iter().map(|object| &object.entry).collect();
         let copies = bucket.fetch(&entries).map_err(|error| bucket.failed(error))?;
-        for (candidate, copy) in candidates.into_iter().zip(copies) {
-            match (copy, candidate.named_by) {
-                (Some(path), _) => candidate.origin = Origin::File(path),
-                (None, NamedBy::Walk) => {
-                    reports[source].skip(SkipReason::Unreadable, &candidate.name);
-                    missing.insert(candidate.name.clone());
-                }
-                (None, NamedBy::User) => {
-                    let why = "it is gone, or may not be read".to_owned();
-                    let hint = "check what the credentials may read: `s3:GetObject`";
-                    return Err(bucket.failed(ObjectError { why, hint }));
-                }
+        for (candidate, copy) in candidates.iter_mut().filter(|of| of.object.is_some()).zip(copies) {
+            if copy.is_none() && candidate.named_by == NamedBy::User {
+                let why = "it is gone, or may not be read".to_owned();
+                let hint = "check what the credentials may read: `s3:GetObject`";
+                return Err(bucket.failed(ObjectError { why, hint }));
             }
+            // No file has an empty path: what is missing is found unreadable.
+            candidate.origin = Origin::File(copy.unwrap_or_default());
         }
     }
-    batch.retain(|candidate| !missing.contains(&candidate.name));
     Ok(())
 }
 
@@ -239,20 +239,20 @@ fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candid
     candidates
 }
 
-/// Lists the candidates of all sources, with a report for each that counts the files left out so far. Images that are no
-/// candidates go to `images`.
+/// Lists the candidates of all sources; returns a report for each that counts the files left out so far. Images that are
+/// no candidates go to `images`.
 fn list(
     sources: &[SourceInput],
-    room: ScanContext<'_>,
+    (room, pins): (ScanContext<'_>, &Pins),
     images: &mut Vec<ImageEntry>,
-    so_far: &mut ScanProgress,
-    progress: &mut dyn FnMut(ScanProgress),
-) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
+    (so_far, progress): (&mut ScanProgress, Report<'_>),
+    take: &mut dyn FnMut(Candidate),
+) -> Result<Vec<ScanReport>, SourceError> {
     let opened =
         sources.iter().map(|input| Source::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
     let names = source_names(&opened);
     let is_alone = opened.len() == 1;
-    let (mut candidates, mut reports) = (Vec::new(), Vec::new());
+    let mut reports = Vec::new();
     let mut seen = HashSet::new();
     for (source_idx, (source, name)) in opened.into_iter().zip(names).enumerate() {
         let prefix = if is_alone { String::new() } else { name.clone() };
@@ -279,17 +279,20 @@ fn list(
                 duplicates.push(name);
                 return;
             }
-            so_far.files_total += 1;
-            so_far.bytes_total += bytes;
-            if so_far.files_total.is_multiple_of(TICK_FILES) {
-                progress(*so_far);
-            }
             let extract = match &origin {
                 _ if server.is_some() => None,
                 Origin::File(_) => ExtractKind::of(&name, room.filter.options),
                 Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
             };
-            candidates.push(Candidate {
+            let is_plain = extract.is_none() && matches!(origin, Origin::File(_));
+            let pin = pins.get(&name).filter(|pin| is_plain && pin.bytes < bytes).copied();
+            let bytes = pin.map_or(bytes, |pin| pin.bytes);
+            so_far.files_total += 1;
+            so_far.bytes_total += bytes;
+            if so_far.files_total.is_multiple_of(TICK_FILES) {
+                progress(*so_far);
+            }
+            take(Candidate {
                 source_idx,
                 origin,
                 name,
@@ -297,7 +300,7 @@ fn list(
                 named_by,
                 extract,
                 redacts,
-                pin: None,
+                pin,
                 server,
                 object,
             });
@@ -307,7 +310,8 @@ fn list(
         }
         reports.push(report);
     }
-    Ok((candidates, reports))
+    progress(*so_far);
+    Ok(reports)
 }
 
 /// A name for each source: as many trailing parts of its path as are needed to tell them apart.
@@ -335,6 +339,28 @@ fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<I
     let (Origin::File(path), Some(kind)) = (origin, ImageKind::of(name)) else { return None };
     let is_named = named_by == NamedBy::User;
     Some(ImageEntry { name: name.to_owned(), kind, bytes, is_named, path: path.clone() })
+}
+
+/// Sorts out what was read.
+fn admit_all(
+    read: Vec<ReadCandidate>,
+    documents: &mut Vec<DocEntry>,
+    images: &mut Vec<ImageEntry>,
+    reports: &mut [ScanReport],
+) -> Result<(), SourceError> {
+    documents.reserve(read.len());
+    for (_, candidate, reading) in read {
+        let report = &mut reports[candidate.source_idx];
+        if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
+            images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
+        }
+        match admit(candidate, reading, report)? {
+            Admitted::Document(document) => documents.push(*document),
+            Admitted::Image(image) => images.push(image),
+            Admitted::Nothing => {}
+        }
+    }
+    Ok(())
 }
 
 /// What a candidate turned out to be.
@@ -372,6 +398,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
                 database,
                 redacts,
                 has_secrets,
+                sought: if secrets.lacks_sought { WordsSought::Absent } else { WordsSought::Unknown },
             })));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),

@@ -5,6 +5,9 @@
 /// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// Why bytes are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
@@ -43,14 +46,19 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
             }
             text
         }
-        Encoding::Utf8 { rest } => {
-            let mark_bytes = bytes.len() - rest.len();
-            let mut bytes = bytes;
-            bytes.drain(..mark_bytes);
+        Encoding::Utf8 { .. } => without_mark(
             String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-        }
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        ),
     }
+}
+
+/// A text without its byte order mark.
+pub(crate) fn without_mark(mut text: String) -> String {
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    text
 }
 
 /// Converts UTF-16 to UTF-8 piece by piece.
@@ -145,9 +153,16 @@ fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
     if MAGIC.iter().any(|magic| rest.starts_with(magic)) || memchr::memchr(0, rest).is_some() {
         return Err(NotText::Binary);
     }
-    let n_odd = rest.iter().filter(|&&byte| byte < 0x80 && is_odd_control(char::from(byte))).count();
+    #[expect(clippy::needless_bitwise_bool, reason = "without a branch, many bytes are compared at a time")]
+    let is_odd = |byte: u8| {
+        (byte < 0x08) | (byte == 0x0b) | ((byte > 0x0d) & (byte < 0x20) & (byte != 0x1b)) | (byte == 0x7f)
+    };
+    let n_odd: usize = rest.iter().map(|&byte| usize::from(is_odd(byte))).sum();
     if !is_rare(n_odd, rest.len()) {
         return Err(NotText::Binary);
+    }
+    if str::from_utf8(rest).is_ok() {
+        return Ok(());
     }
     let n_invalid: usize = rest.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     // Western text in Latin-1 has a few per cent of these and stays readable; other alphabets do not.

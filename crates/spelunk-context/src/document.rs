@@ -82,6 +82,16 @@ pub struct DocEntry {
     pub redacts: bool,
     /// Whether the scan found secrets. It does not look for them where secrets are allowed.
     pub has_secrets: bool,
+    /// What the scan found if it looked for the words of a search; see [`View::may_hold`](crate::View::may_hold).
+    pub(crate) sought: WordsSought,
+}
+
+/// Whether a document has the words that a scan looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WordsSought {
+    Absent,
+    /// It may have them, or the scan did not look for any.
+    Unknown,
 }
 
 /// Where the rows are that a document describes.

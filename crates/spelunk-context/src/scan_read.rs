@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use spelunk_fs::open_to_read;
@@ -20,7 +20,7 @@ use crate::document::{Database, Origin};
 use crate::extract::{self, ExtractKind};
 use crate::lines::count_lines;
 use crate::scratch::Scratch;
-use crate::secrets::{SecretTally, SecretWatch};
+use crate::secrets::{SecretTally, SecretWatch, Sought};
 use crate::source::{Candidate, NamedBy};
 use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
@@ -30,9 +30,9 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many short files, and how many bytes of them, a thread reads before it sends its results: waking another thread
-/// for each file would take as long as reading it.
-const HANDED_FILES: usize = 64;
+/// How many short files, and how many bytes of them, a thread gets at once: waking a thread for each file would take as
+/// long as reading it.
+const HANDED_FILES: usize = 32;
 const HANDED_BYTES: u64 = 512 * 1024;
 
 /// The progress of a scan. While directories are walked, only the totals grow.
@@ -70,42 +70,64 @@ pub(crate) enum Reading {
     Unreadable(io::Error),
 }
 
+/// Candidates for one thread, each with its number.
+type CandidateBatch = Vec<(usize, Candidate)>;
+
+/// A candidate with its number and what was read.
+pub(crate) type ReadCandidate = (usize, Candidate, Reading);
+
 /// The results of a thread since it last sent some.
 #[derive(Default)]
 struct ReadingBatch {
     bytes: u64,
-    readings: Vec<(usize, Reading)>,
+    readings: Vec<ReadCandidate>,
 }
 
-/// One reading per candidate, in order.
-pub(crate) fn read_through(
-    candidates: &[Candidate],
+/// The function that shows progress.
+pub(crate) type Report<'a> = &'a mut dyn FnMut(ScanProgress);
+
+/// Reads the candidates that `list` hands over, while it is listing others. Returns them in order, with what was read.
+pub(crate) fn read_through<T>(
     scratch: &Scratch,
+    sought: Option<&Sought>,
     threads: NonZeroUsize,
-    progress: &mut ScanProgress,
-    report: &mut dyn FnMut(ScanProgress),
-) -> Vec<Reading> {
-    let next = AtomicUsize::new(0);
+    (progress, report): (&mut ScanProgress, Report<'_>),
+    list: impl FnOnce(&mut dyn FnMut(Candidate), &mut ScanProgress, Report<'_>) -> T,
+) -> (T, Vec<ReadCandidate>) {
+    let (hand, handed) = mpsc::channel();
+    let handed = Mutex::new(handed);
     let (sender, receiver) = mpsc::channel();
-    let mut readings: Vec<Option<Reading>> = Vec::new();
-    readings.resize_with(candidates.len(), || None);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.get().min(candidates.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || read_some(candidates, scratch, next, &sender));
+    let mut all = Vec::new();
+    let listed = std::thread::scope(|scope| {
+        for _ in 0..threads.get() {
+            let (sender, handed) = (sender.clone(), &handed);
+            scope.spawn(move || read_some(handed, scratch, sought, &sender));
         }
         drop(sender);
-        for batch in receiver {
-            let ReadingBatch { bytes, readings: done } = batch;
-            progress.bytes_done += bytes;
-            progress.files_done += done.len() as u64;
-            for (idx, reading) in done {
-                readings[idx] = Some(reading);
+        let (mut idx, mut bytes, mut batch) = (0, 0, CandidateBatch::new());
+        let mut take = |candidate: Candidate| {
+            // What is extracted takes long, however short it is.
+            bytes += if candidate.extract.is_some() { HANDED_BYTES } else { candidate.bytes };
+            batch.push((idx, candidate));
+            idx += 1;
+            if batch.len() >= HANDED_FILES || bytes >= HANDED_BYTES {
+                bytes = 0;
+                drop(hand.send(std::mem::take(&mut batch)));
             }
+        };
+        let listed = list(&mut take, progress, report);
+        drop(hand.send(batch));
+        drop(hand);
+        for ReadingBatch { bytes, readings } in receiver {
+            progress.bytes_done += bytes;
+            progress.files_done += readings.len() as u64;
+            all.extend(readings);
             report(*progress);
         }
+        listed
     });
-    readings.into_iter().map(|reading| reading.expect("every candidate is taken by one thread")).collect()
+    all.sort_unstable_by_key(|(idx, ..)| *idx);
+    (listed, all)
 }
 
 /// The hash of (name, digest) pairs, which identifies a corpus or a part of one. Lengths delimit the pairs.
@@ -119,14 +141,24 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
     BlobId::from_hash(*hasher.finalize().as_bytes())
 }
 
+/// How a document is compared with what was scanned before its text is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// By its digest: what is shown was scanned.
+    Bytes,
+    /// By the size and time of its file, if they are known.
+    Stamp,
+}
+
 /// The text of a document as it is returned: decoded, and redacted unless secrets are allowed.
-pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
-    let raw = read_again(document)?;
-    // The scan already checked these bytes for secrets: the hash matches. But decoding may replace an invalid character
-    // and so create a secret that the bytes do not contain; such text is checked again.
-    let is_looked_through = !document.has_secrets && str::from_utf8(&raw).is_ok();
-    let text = decode::decode(raw);
-    if !document.redacts || is_looked_through {
+pub(crate) fn read_text(document: &DocEntry, compared: Compared) -> Result<String, SourceError> {
+    let (text, is_exact) = match String::from_utf8(read_again(document, compared)?) {
+        Ok(text) => (decode::without_mark(text), true),
+        // Decoding may replace an invalid character and so create a secret that the bytes do not contain.
+        Err(error) => (decode::decode(error.into_bytes()), false),
+    };
+    // The scan already checked these bytes for secrets.
+    if !document.redacts || (is_exact && !document.has_secrets) {
         return Ok(text);
     }
     let (redacted, _) = secrets::redact(&text);
@@ -138,7 +170,7 @@ pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
 
 /// The raw bytes of a document, if they are unchanged since the scan. Bytes appended to its file since then are not
 /// read.
-fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
+fn read_again(document: &DocEntry, compared: Compared) -> Result<Vec<u8>, SourceError> {
     let path = match &document.origin {
         Origin::Text(bytes) => return Ok(bytes.to_vec()),
         Origin::File(path) => path,
@@ -148,7 +180,8 @@ fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
         let is_same = if is_sampled(document) {
             sampled_now(document, &file)? == document.digest
         } else {
-            BlobId::from_hash(*blake3::hash(&content).as_bytes()) == document.digest
+            (compared == Compared::Stamp && has_stamp(document, &file)?)
+                || BlobId::from_hash(*blake3::hash(&content).as_bytes()) == document.digest
         };
         Ok((is_same && content.len() as u64 == document.bytes).then_some(content))
     });
@@ -157,6 +190,14 @@ fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
         Err(error) if !error::is_absence(&error) => Err(SourceError::from_io(path, error)),
         Ok(None) | Err(_) => Err(SourceError::Changed { name: document.name.clone() }),
     }
+}
+
+/// Whether a file has the size and the modification time of the scan.
+fn has_stamp(document: &DocEntry, file: &File) -> io::Result<bool> {
+    let metadata = file.metadata()?;
+    Ok(metadata.len() == document.bytes
+        && document.modified.is_some()
+        && metadata.modified().ok() == document.modified)
 }
 
 /// Whether the bytes of a document are unchanged since the scan. Reads all of them, or samples.
@@ -200,8 +241,10 @@ fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
 }
 
 fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let mut content = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
-    file.take(bytes_max).read_to_end(&mut content)?;
+    // The system gives only as many pages of zeros as are read into.
+    let mut content = vec![0; usize::try_from(bytes_max).unwrap_or(usize::MAX)];
+    let n_read = fill(&mut &*file, &mut content)?;
+    content.truncate(n_read);
     Ok(content)
 }
 
@@ -210,50 +253,65 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<ReadingBatch>) {
-    let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-    let mut batch = ReadingBatch::default();
-    loop {
-        let idx = next.fetch_add(1, Ordering::Relaxed);
-        let Some(candidate) = candidates.get(idx) else { break };
-        let mut tick = |bytes| {
-            batch.bytes += bytes;
-            // A long file reports progress before it is finished.
-            if bytes >= TICK_BYTES {
-                drop(sender.send(std::mem::take(&mut batch)));
-            }
-        };
-        let reading = match (&candidate.origin, candidate.extract) {
-            (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
-            (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
-            (Origin::File(path), None) => open_regular(path).and_then(|file| {
-                if sqlite_named(candidate, &file)? {
-                    tick(candidate.bytes);
-                    Ok(describe_one(candidate, path, scratch))
-                } else {
-                    read_file(&file, candidate, &mut buffer, &mut tick)
+fn read_some(
+    handed: &Mutex<Receiver<CandidateBatch>>,
+    scratch: &Scratch,
+    sought: Option<&Sought>,
+    sender: &Sender<ReadingBatch>,
+) {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let next = || handed.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(candidates) = next() {
+        let mut batch = ReadingBatch::default();
+        for (idx, candidate) in candidates {
+            let mut tick = |bytes| {
+                batch.bytes += bytes;
+                // A long file reports progress before it is finished.
+                if bytes >= TICK_BYTES {
+                    drop(sender.send(std::mem::take(&mut batch)));
                 }
-            }),
-        };
-        let reading = reading.unwrap_or_else(Reading::Unreadable);
-        match reading {
-            Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
-            // Not a document, but its bytes count as done so that the totals add up.
-            Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
+            };
+            let reading = read_candidate(&candidate, scratch, sought, &mut buffer, &mut tick);
+            let reading = reading.unwrap_or_else(Reading::Unreadable);
+            match reading {
+                Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
+                // Not a document, but its bytes count as done so that the totals add up.
+                Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
+            }
+            batch.readings.push((idx, candidate, reading));
         }
-        batch.readings.push((idx, reading));
-        if batch.readings.len() >= HANDED_FILES || batch.bytes >= HANDED_BYTES {
-            drop(sender.send(std::mem::take(&mut batch)));
+        drop(sender.send(batch));
+    }
+}
+
+fn read_candidate(
+    candidate: &Candidate,
+    scratch: &Scratch,
+    sought: Option<&Sought>,
+    buffer: &mut [u8],
+    tick: &mut dyn FnMut(u64),
+) -> io::Result<Reading> {
+    let watch = || candidate.redacts.then(|| SecretWatch::with(sought));
+    match (&candidate.origin, candidate.extract) {
+        (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
+        (Origin::Text(bytes), None) => read_one(&mut &**bytes, watch(), buffer, tick),
+        (Origin::File(path), None) => {
+            let file = open_regular(path)?;
+            if sqlite_named(candidate, &file)? {
+                tick(candidate.bytes);
+                return Ok(describe_one(candidate, path, scratch));
+            }
+            read_file(&file, candidate, watch(), buffer, tick)
         }
     }
-    drop(sender.send(batch));
 }
 
 /// The length found here is the document's, whatever is appended to the file later.
 fn read_file(
     file: &File,
     candidate: &Candidate,
-    buffer: &mut Vec<u8>,
+    watch: Option<SecretWatch<'_>>,
+    buffer: &mut [u8],
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let metadata = file.metadata()?;
@@ -263,8 +321,9 @@ fn read_file(
     if bytes > sample::WHOLE_BYTES_MAX {
         return sample_one(file, bytes, seen, candidate.redacts).inspect(|_| tick(bytes));
     }
-    let bytes_max = pin.map_or(sample::WHOLE_BYTES_MAX, |pin| pin.bytes);
-    let mut reading = read_one(&mut file.take(bytes_max), candidate.redacts, buffer, tick)?;
+    // A file of the system may have no size of its own.
+    let bytes_max = if bytes == 0 { sample::WHOLE_BYTES_MAX } else { bytes };
+    let mut reading = read_one(&mut file.take(bytes_max), watch, buffer, tick)?;
     if let Reading::Text { modified, .. } = &mut reading {
         *modified = seen;
     }
@@ -273,40 +332,40 @@ fn read_file(
 
 fn read_one(
     input: &mut dyn Read,
-    redacts: bool,
-    buffer: &mut Vec<u8>,
+    mut watch: Option<SecretWatch<'_>>,
+    buffer: &mut [u8],
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
-    fill(input, BUFFER_BYTES, buffer)?;
+    let mut n_read = fill(input, buffer)?;
     // A buffer is longer than any mark, so this is the whole file.
-    if decode::is_empty(buffer) {
+    if decode::is_empty(&buffer[..n_read]) {
         return Ok(Reading::Empty);
     }
-    if let Err(why) = decode::sniff(&buffer[..buffer.len().min(HEAD_BYTES)]) {
+    if let Err(why) = decode::sniff(&buffer[..n_read.min(HEAD_BYTES)]) {
         return Ok(Reading::NotText(why));
     }
     let mut hasher = blake3::Hasher::new();
-    let mut watch = redacts.then(SecretWatch::default);
     let (mut bytes, mut bytes_ticked) = (0, 0);
-    let is_utf16 = Utf16Stream::of(buffer).is_some();
+    let is_utf16 = Utf16Stream::of(&buffer[..n_read]).is_some();
     let (mut n_newlines, mut last_byte) = (0, None);
-    while !buffer.is_empty() {
-        hasher.update(buffer);
-        n_newlines += memchr::memchr_iter(b'\n', buffer).count() as u64;
-        last_byte = buffer.last().copied();
+    while n_read > 0 {
+        let piece = &buffer[..n_read];
+        hasher.update(piece);
+        n_newlines += memchr::memchr_iter(b'\n', piece).count() as u64;
+        last_byte = piece.last().copied();
         if let Some(watch) = &mut watch {
-            watch.feed(buffer);
+            watch.feed(piece);
         }
-        bytes += buffer.len() as u64;
+        bytes += n_read as u64;
         if bytes - bytes_ticked >= TICK_BYTES {
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
         // A buffer that was not filled is the last one: most files are read by one call.
-        if buffer.len() < BUFFER_BYTES {
+        if n_read < buffer.len() {
             break;
         }
-        fill(input, BUFFER_BYTES, buffer)?;
+        n_read = fill(input, buffer)?;
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
@@ -323,9 +382,9 @@ fn sample_one(
     modified: Option<SystemTime>,
     redacts: bool,
 ) -> io::Result<Reading> {
-    let mut head = Vec::new();
-    fill(&mut file, HEAD_BYTES, &mut head)?;
-    if let Err(why) = decode::sniff(&head) {
+    let mut head = [0; HEAD_BYTES];
+    let n_read = fill(&mut file, &mut head)?;
+    if let Err(why) = decode::sniff(&head[..n_read]) {
         return Ok(Reading::NotText(why));
     }
     let digest = sample::digest(file, bytes, modified)?;
@@ -398,11 +457,18 @@ fn keep_extracted(
     }
 }
 
-/// Reads at most `bytes_max` bytes into the buffer, in place of what it held.
-fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    buffer.clear();
-    input.take(bytes_max as u64).read_to_end(buffer)?;
-    Ok(())
+/// Reads until the buffer is full or the input ends; returns how much there was.
+fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut n_read = 0;
+    while n_read < buffer.len() {
+        match input.read(&mut buffer[n_read..]) {
+            Ok(0) => break,
+            Ok(n_more) => n_read += n_more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n_read)
 }
 
 #[cfg(test)]

@@ -37,17 +37,17 @@ pub trait DatabaseServer: fmt::Debug + Send + Sync {
 pub struct QueryWatch {
     /// The maximum duration of one query.
     pub ms_max: u64,
-    /// Set once nobody waits for the result.
+    /// Set when the result is no longer needed.
     pub is_abandoned: Arc<AtomicBool>,
 }
 
 impl QueryWatch {
-    /// A watch for what nobody can abandon.
+    /// A watch that is never cancelled.
     pub fn of_ms(ms_max: u64) -> Self {
         Self { ms_max, is_abandoned: Arc::default() }
     }
 
-    /// Whether nobody waits for the result.
+    /// Whether the result is no longer needed.
     pub fn is_abandoned(&self) -> bool {
         self.is_abandoned.load(Ordering::Relaxed)
     }

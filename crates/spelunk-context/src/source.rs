@@ -50,13 +50,6 @@ pub(crate) struct Candidate {
     pub(crate) object: Option<BucketObject>,
 }
 
-impl Candidate {
-    /// Whether its text is what is in the file.
-    pub(crate) fn is_plain_file(&self) -> bool {
-        self.extract.is_none() && matches!(self.origin, Origin::File(_))
-    }
-}
-
 /// The candidates of a source.
 #[derive(Debug)]
 pub(crate) struct SourceItem {

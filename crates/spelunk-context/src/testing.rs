@@ -47,7 +47,7 @@ pub(crate) fn scan(paths: &[&Path]) -> Result<Corpus, SourceError> {
 pub(crate) fn scan_on(threads: usize, path: &Path) -> Corpus {
     let sources = [SourceInput::Path(path.to_owned())];
     let threads = NonZeroUsize::new(threads).unwrap();
-    Corpus::scan_with(threads, &sources, &ScanOptions::default(), &Pins::new(), &mut |_| {}).unwrap()
+    Corpus::scan_with(threads, &sources, &ScanOptions::default(), (&Pins::new(), None), &mut |_| {}).unwrap()
 }
 
 /// A view of texts that are not on disk.

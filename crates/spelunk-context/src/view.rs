@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use spelunk_types::BlobId;
 
+use crate::document::WordsSought;
 use crate::image::ImageEntry;
-use crate::scan_read::{digest_of, read_text};
-use crate::{Corpus, Database, DocEntry, Outline, SourceError};
+use crate::scan_read::{Compared, digest_of, read_text};
+use crate::{Corpus, Database, DocEntry, Needles, Outline, SourceError};
 
 /// Part of a corpus. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -109,7 +110,18 @@ impl View {
 
     /// The same as an owned string, for a caller that finishes one document before the next: saves a copy.
     pub fn read_owned(&self, document: &DocEntry) -> Result<String, SourceError> {
-        read_text(document)
+        read_text(document, Compared::Bytes)
+    }
+
+    /// The same for a caller that only searches the text, and reads again what it shows: a file with the size and time of
+    /// the scan is not compared byte by byte.
+    pub fn read_to_search(&self, document: &DocEntry) -> Result<String, SourceError> {
+        read_text(document, Compared::Stamp)
+    }
+
+    /// Whether a word may be in a document, by what the scan found if it looked for the same ones.
+    pub fn may_hold(&self, document: &DocEntry, needles: &Needles) -> bool {
+        document.sought == WordsSought::Unknown || self.corpus.sought() != Some(needles)
     }
 
     /// An outline of the documents, without reading any text.

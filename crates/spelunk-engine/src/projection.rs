@@ -279,10 +279,14 @@ impl Projection {
             let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
             whole.extend(desk::ANSWERS.map(|name| (name, answer.clone())));
         }
+        let context = corpus.and_then(|corpus| corpus.context.as_ref()?.blob());
         for (name, text) in whole {
             let digest = spelunk_journal::digest(text.as_bytes());
             if self.written.get(name) != Some(&digest) {
-                self.files.replace(name, text.as_bytes())?;
+                match context.filter(|blob| **blob == digest) {
+                    Some(blob) => self.files.replace_by_blob(name, blob, text.as_bytes())?,
+                    None => self.files.replace(name, text.as_bytes())?,
+                }
                 self.written.insert(name, digest);
             }
         }

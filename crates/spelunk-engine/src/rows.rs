@@ -1,5 +1,5 @@
-//! Answers computed over rows: of tables, logs and JSON. Each returns `None` if the text has no rows or the question is
-//! not about them, and leaves the question to the strategy that called it.
+//! Answers computed over rows: of tables, logs and JSON. If the text has no rows or the question is not about them, it is
+//! left to the strategy that called.
 
 mod labels;
 mod sql;
@@ -13,7 +13,7 @@ use spelunk_types::Limits;
 use crate::sync::lock;
 
 pub(crate) use self::labels::solve as label_rows;
-pub(crate) use self::sql::{BYTES_MAX, solve as query_rows};
+pub(crate) use self::sql::{BYTES_MAX, RowsOutcome, solve as query_rows};
 
 /// The prompts, in the order in which their digest has them.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];

@@ -17,7 +17,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// The same for queries. Once nobody waits for the result, as after Ctrl-C, they end early.
+/// The same for queries. They end early when the result is no longer needed, as after Ctrl-C.
 pub(crate) async fn watched<T: Send + 'static>(
     ms_max: u64,
     work: impl FnOnce(&QueryWatch) -> T + Send + 'static,

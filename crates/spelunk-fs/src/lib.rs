@@ -163,6 +163,14 @@ impl PrivateDir {
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
     }
 
+    /// Gives a file a second name, which must be free. Both are the same bytes, so they become read-only. Not everywhere
+    /// supported.
+    pub fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        let (source, from) = self.parent(from)?;
+        let (target, to) = self.make_parent(to, Durability::Unsynced)?;
+        source.link(from, &target, to)
+    }
+
     /// Makes the name of the root durable.
     pub fn sync_root(&self) -> io::Result<()> {
         let parent = self.root.parent().filter(|parent| !parent.as_os_str().is_empty());

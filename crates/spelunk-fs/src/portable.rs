@@ -57,6 +57,11 @@ impl At {
         std::fs::rename(self.0.join(from), target.0.join(to))
     }
 
+    /// A file that is read-only could not be removed.
+    pub(crate) fn link(&self, _from: &str, _target: &Self, _to: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub(crate) fn remove_file(&self, name: &str) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }

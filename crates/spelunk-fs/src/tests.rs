@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests place hostile files by hand")]
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use super::*;
 
@@ -28,6 +28,19 @@ fn read(dir: &PrivateDir, name: &str) -> io::Result<String> {
     let mut text = String::new();
     dir.open(name)?.read_to_string(&mut text)?;
     Ok(text)
+}
+
+#[test]
+fn a_second_name_is_the_same_file_and_both_are_read_only() {
+    let Stage { dir, _temp, .. } = stage();
+    write(&dir, "a", "text");
+    dir.link("a", "b/c").unwrap();
+    assert_eq!(dir.link("a", "b/c").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    let metadata = |name: &str| dir.root().join(name).metadata().unwrap();
+    assert_eq!((metadata("a").ino(), metadata("a").nlink()), (metadata("b/c").ino(), 2));
+    assert_eq!(metadata("a").mode() & 0o777, 0o400);
+    dir.remove_file("a").unwrap();
+    assert_eq!(read(&dir, "b/c").unwrap(), "text");
 }
 
 #[test]

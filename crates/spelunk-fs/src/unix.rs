@@ -66,6 +66,11 @@ impl At {
         Ok(rustix::fs::renameat(&self.0, from, &target.0, to)?)
     }
 
+    pub(crate) fn link(&self, from: &str, target: &Self, to: &str) -> io::Result<()> {
+        rustix::fs::linkat(&self.0, from, &target.0, to, AtFlags::empty())?;
+        Ok(rustix::fs::chmodat(&target.0, to, Mode::RUSR, AtFlags::empty())?)
+    }
+
     pub(crate) fn remove_file(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }

@@ -65,7 +65,7 @@ pub(crate) fn choose(
     tallies: &[(&DocEntry, Tally)],
     options: &RankOptions,
 ) -> Result<Vec<Passage>, SourceError> {
-    let weights = Scorer::of(question.n_words(), tallies.iter().map(|(_, tally)| tally));
+    let weights = Scorer::of(question.n_words(), view.bytes(), tallies.iter().map(|(_, tally)| tally));
     let mut scored = Vec::new();
     for (document, tally) in tallies {
         for found in &tally.matches {

@@ -88,8 +88,8 @@ impl<'a> Cutter<'a> {
     fn peek(&self) -> Option<Next<'a>> {
         let end = self.text.floor_char_boundary(self.at + LINE_BYTES_MAX);
         let window = self.text.get(self.at..end).unwrap_or_default();
-        match window.split_once('\n') {
-            Some((line, _)) => window.get(..=line.len()).map(Next::Line),
+        match memchr::memchr(b'\n', window.as_bytes()) {
+            Some(line_bytes) => window.get(..=line_bytes).map(Next::Line),
             None if window.is_empty() => None,
             None if end == self.text.len() => Some(Next::Line(window)),
             None => Some(Next::Fragment(window)),

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use globset::{GlobBuilder, GlobMatcher};
-use spelunk_context::ContentType;
+use spelunk_context::{ContentType, Needles};
 
 use crate::catalogue::DocumentRecord;
-use crate::question::STOP_WORDS;
+use crate::question::{Question, STOP_WORDS};
 use crate::terms::terms;
 use crate::words::Form;
 
@@ -66,6 +66,11 @@ impl Query {
     /// Ten hits, by words and meaning.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), mode: Mode::default(), hits_max: 10 }
+    }
+
+    /// What a scan looks for if the query is to be answered by reading: see [`Corpus::scan_for`](spelunk_context::Corpus::scan_for).
+    pub fn needles(&self) -> Option<Needles> {
+        Question::of(&Parsed::of(self, &|_| true).asked).needles().cloned()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use spelunk_context::Needles;
+
 use crate::stem::stem;
 use crate::words::{Form, scan};
 
@@ -17,7 +19,12 @@ pub(crate) struct Question {
     words: Vec<Word>,
     /// For each pair of first bytes, whether a word begins with it: 65,536 bits.
     firsts: Box<[u64; 1024]>,
+    /// How every form of the words begins, if they are long enough and ASCII.
+    needles: Option<Needles>,
 }
+
+/// The only other letter whose lower case is ASCII: the sign for kelvin.
+const KELVIN: &str = "\u{212a}";
 
 #[derive(Debug)]
 struct Word {
@@ -51,7 +58,8 @@ impl Question {
             let idx = first_idx(word.stem[0], word.stem.get(1).copied().unwrap_or(0));
             firsts[idx / 64] |= 1 << (idx % 64);
         }
-        Self { words, firsts }
+        let needles = needles_of(&words);
+        Self { words, firsts, needles }
     }
 
     /// How many words are searched; at most `WORDS_MAX`.
@@ -70,6 +78,26 @@ impl Question {
         gap > 0 && before.word_idx + 1 == hit.word_idx && before.ordinal + gap == hit.ordinal
     }
 
+    /// How every form of the words begins, if that helps to find them.
+    pub(crate) fn needles(&self) -> Option<&Needles> {
+        self.needles.as_ref()
+    }
+
+    /// Whether a text contains a word.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        let mut is_in = false;
+        self.find(text, |_| is_in = true);
+        is_in
+    }
+
+    /// The first place from `from` on where a word may be. There may be none; before it, there is none.
+    pub(crate) fn next_place(&self, text: &str, from: usize) -> Option<usize> {
+        match &self.needles {
+            Some(needles) => needles.find(text.as_bytes(), from),
+            None => (from < text.len()).then_some(from),
+        }
+    }
+
     /// Calls back for every word of the question in the text, in order.
     #[inline]
     pub(crate) fn find(&self, text: &str, mut on_hit: impl FnMut(Hit)) {
@@ -85,6 +113,21 @@ impl Question {
             }
         });
     }
+}
+
+fn needles_of(words: &[Word]) -> Option<Needles> {
+    let mut starts: Vec<Box<[u8]>> = vec![KELVIN.as_bytes().into()];
+    for Word { stem, .. } in words {
+        if !stem.is_ascii() {
+            return None;
+        }
+        if let Some(start) = stem.strip_suffix(b"y") {
+            // `retry` is also the stem of `retries`.
+            starts.push([start, b"ie"].concat().into());
+        }
+        starts.push(stem.clone());
+    }
+    Needles::of(starts)
 }
 
 fn first_idx(first: u8, second: u8) -> usize {

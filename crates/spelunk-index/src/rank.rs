@@ -63,7 +63,12 @@ pub(crate) fn rank_with(
     let tallies = if question.n_words() == 0 {
         Vec::new()
     } else {
-        tally_all(threads, view, &documents, &question, options, progress)?
+        let may_match = |document: &&DocEntry| {
+            question.needles().is_none_or(|needles| view.may_hold(document, needles))
+                || question.is_in(&document.name)
+        };
+        let read: Vec<&DocEntry> = documents.iter().copied().filter(may_match).collect();
+        tally_all(threads, view, &read, &question, options, progress)?
     };
     Ok(Ranking {
         passages: choose(view, &question, &tallies, options)?,
@@ -74,7 +79,7 @@ pub(crate) fn rank_with(
     })
 }
 
-/// One tally per document, in order. If there are several errors, that of the first document is returned.
+/// One tally per document that may match, in order. If there are several errors, that of the first document is returned.
 fn tally_all<'a>(
     threads: NonZeroUsize,
     view: &View,
@@ -92,7 +97,7 @@ fn tally_all<'a>(
             let idx = next.fetch_add(1, Ordering::Relaxed);
             let Some(document) = documents.get(idx) else { return };
             let tally = view
-                .read_owned(document)
+                .read_to_search(document)
                 .map(|text| Tally::of(question, &document.name, &text, options.passage_lines, threads_each));
             if tally.is_err() {
                 stopped.store(true, Ordering::Relaxed);
@@ -102,11 +107,13 @@ fn tally_all<'a>(
     };
     let (sender, receiver) = mpsc::channel();
     let mut results = Vec::with_capacity(documents.len());
+    let bytes: u64 = documents.iter().map(|document| document.bytes).sum();
+    let (documents_total, bytes_total) = (view.documents().len() as u64, view.bytes());
     let mut so_far = RankProgress {
-        documents_done: 0,
-        documents_total: documents.len() as u64,
-        bytes_done: 0,
-        bytes_total: view.bytes(),
+        documents_done: documents_total - documents.len() as u64,
+        documents_total,
+        bytes_done: bytes_total - bytes,
+        bytes_total,
     };
     std::thread::scope(|scope| {
         for _ in 0..threads.get().min(documents.len()) {

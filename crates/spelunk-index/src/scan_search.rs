@@ -27,7 +27,9 @@ pub fn search_by_reading(
     let record =
         |document: &DocEntry| DocumentRecord::of(0, document, 0, Some(&detector.detect(&document.name, "")));
     let parsed = Parsed::of(query, &|kind| view.documents().any(|document| record(document).is_kind(kind)));
-    let view = view.narrow(|document| parsed.filters.wants(&document.name, &record(document)));
+    let is_filtered = !parsed.filters.is_empty();
+    let view =
+        view.narrow(|document| !is_filtered || parsed.filters.wants(&document.name, &record(document)));
     let mut found = SearchResults {
         hits: Vec::new(),
         mode: Mode::Words,

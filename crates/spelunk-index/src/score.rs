@@ -24,19 +24,22 @@ pub(crate) struct Scorer {
 }
 
 impl Scorer {
-    pub(crate) fn of<'a>(n_words: usize, tallies: impl Iterator<Item = &'a Tally>) -> Self {
-        let (mut n_passages, mut bytes) = (0, 0);
+    /// The weights in texts of `bytes_total` bytes. How many passages they have is estimated by those that were cut.
+    pub(crate) fn of<'a>(n_words: usize, bytes_total: u64, tallies: impl Iterator<Item = &'a Tally>) -> Self {
+        let (mut n_cut, mut bytes) = (0, 0);
         let mut passages_with = vec![0_u64; n_words];
         for tally in tallies {
-            n_passages += tally.n_passages;
+            n_cut += tally.n_passages;
             bytes += tally.bytes;
             for word_idx in tally.matches.iter().flat_map(|found| found.words.iter()) {
                 passages_with[word_idx] += 1;
             }
         }
+        let n_estimated = u128::from(bytes_total) * u128::from(n_cut) / u128::from(bytes).max(1);
+        let n_passages = u64::try_from(n_estimated).unwrap_or(u64::MAX).max(n_cut);
         let weights: Vec<f32> = passages_with.iter().map(|&n_with| weight(n_passages, n_with)).collect();
         let weights_sum = weights.iter().sum();
-        Self { weights, weights_sum, bytes_mean: ratio(bytes, n_passages.max(1)).max(1.0) }
+        Self { weights, weights_sum, bytes_mean: ratio(bytes, n_cut.max(1)).max(1.0) }
     }
 
     pub(crate) fn score(&self, tally: &Tally, found: &Match) -> f32 {

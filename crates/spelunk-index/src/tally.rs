@@ -13,10 +13,10 @@ const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 /// The tally of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Passages, matching or not.
+    /// Passages, matching or not. A text without a match is not cut.
     pub(crate) n_passages: u64,
     n_lines: u64,
-    /// The length of the text.
+    /// The length of the text, if it was cut.
     pub(crate) bytes: u64,
     /// The words of the question in the document's name.
     pub(crate) words_in_name: WordSet,
@@ -80,6 +80,10 @@ impl Tally {
         passage_lines: u64,
         threads: NonZeroUsize,
     ) -> Self {
+        let is_named = question.is_in(name);
+        if !is_named && question.next_place(text, 0).is_none() {
+            return Self::default();
+        }
         let segments = segments(text, SEGMENT_BYTES);
         let tally_share = |share: &[&str]| {
             let mut tally = Self::default();
@@ -113,10 +117,15 @@ impl Tally {
 
     fn of_segment(question: &Question, text: &str, passage_lines: u64) -> Self {
         let mut tally = Self { bytes: text.len() as u64, ..Self::default() };
+        let mut place = question.next_place(text, 0);
         for piece in pieces(text, passage_lines) {
             tally.n_passages += 1;
             tally.n_lines = piece.line_end;
-            tally.add(question, text, piece);
+            let end = piece.span.end;
+            if place.is_some_and(|place| place < end) {
+                tally.add(question, text, piece);
+                place = question.next_place(text, end);
+            }
         }
         tally
     }

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use spelunk_fs::{Durability, EntryKind, PrivateDir};
-use spelunk_types::RunId;
+use spelunk_types::{BlobId, RunId};
 
+use crate::blobs::file_name;
 use crate::disk::replace;
 use crate::layout::folder;
 use crate::{JournalError, Workspace};
@@ -59,6 +60,22 @@ impl DerivedFiles {
         let written =
             replace(&self.dir, (&self.folder, STAGED), &self.name(name), bytes, Durability::Unsynced);
         written.map_err(|source| JournalError::Write { name: self.shown(name), source })
+    }
+
+    /// Replaces a whole file by another, read-only name of a blob, so that its bytes are stored once; writes them where
+    /// that is not possible.
+    pub fn replace_by_blob(&self, name: &str, blob: &BlobId, bytes: &[u8]) -> Result<(), JournalError> {
+        let staged = self.name(&format!("{STAGED}{blob}"));
+        let is_in_workspace = !self.folder.is_empty();
+        let linked = if is_in_workspace {
+            self.dir.link(&file_name(blob), &staged)
+        } else {
+            Err(io::ErrorKind::Unsupported.into())
+        };
+        let linked = linked.and_then(|()| self.dir.rename(&staged, &self.name(name), Durability::Unsynced));
+        // Two names of the same bytes are not renamed into one.
+        drop(self.dir.remove_file(&staged));
+        if linked.is_ok() { Ok(()) } else { self.replace(name, bytes) }
     }
 
     /// Removes a file, or a directory and its contents. Succeeds if it does not exist.

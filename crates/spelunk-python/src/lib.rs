@@ -4,12 +4,12 @@
 #![cfg(feature = "module")]
 
 mod engine;
+#[cfg(target_os = "linux")]
+mod program;
 mod running;
 mod session;
 mod tool;
 mod waiting;
-
-use std::process::ExitCode;
 
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -17,17 +17,6 @@ use serde_json::Value;
 // Workers run this module, too: there it counts the allocations of a cell.
 #[global_allocator]
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
-
-/// The program `spelunk`, for `launcher.c`. Does not return: the exit flushes what is written to standard output.
-#[expect(unsafe_code, reason = "the launcher finds it by its name")]
-// SAFETY: Nothing else that is linked here has this name.
-#[unsafe(no_mangle)]
-extern "C" fn spelunk_main() -> ! {
-    let ended = spelunk::main();
-    let code = (0..=u8::MAX).find(|code| ExitCode::from(*code) == ended);
-    #[expect(clippy::exit, reason = "this is the end of the program")]
-    std::process::exit(code.map_or(1, i32::from))
-}
 
 /// The native module.
 #[pymodule]

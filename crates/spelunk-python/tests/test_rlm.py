@@ -85,6 +85,19 @@ def test_a_callback_that_raises_stops_the_run(rlm):
         rlm(CELL, on_iteration_start=refuse).completion("The answer is 42", root_prompt="What?")
 
 
+def test_a_callback_may_ask_the_engine_that_calls_it(rlm):
+    told = []
+
+    def ask_again(depth, iteration):
+        if not told:
+            told.append(None)
+            told.append(engine.completion("The number is 41", root_prompt="Which?").response)
+
+    engine = rlm(CELL, on_iteration_start=ask_again)
+    assert engine.completion("The answer is 42", root_prompt="What?").response == "42"
+    assert told == [None, "41"]
+
+
 def test_limits_raise_the_exceptions_of_the_reference(rlm, monkeypatch):
     with pytest.raises(TokenLimitExceededError) as tokens:
         rlm(CELL, max_tokens=10).completion("The answer is 42", root_prompt="What?")

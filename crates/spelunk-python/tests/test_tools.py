@@ -62,6 +62,16 @@ def test_a_function_may_ask_the_engine_in_turn(engine, serve, settings):
     assert str(engine.ask("What is it?", "a.md", strategy="repl")) == "It is 41."
 
 
+def test_a_function_may_ask_the_engine_that_calls_it(engine):
+    def ask_again() -> str:
+        return asked.ask("What is the magic number?", text="The magic number is 41.", strategy="direct").text
+
+    inner = {"contains": "The magic number is 41.", "reply": "It is 41."}
+    asked = engine(inner, code("FINAL(ask_again())"), tools=[ask_again])
+    assert str(asked.ask("What is it?", "a.md", strategy="repl")) == "It is 41."
+    assert len(asked.runs()) == 2
+
+
 def test_what_cannot_be_a_tool_is_refused(engine):
     def positional(*args):
         pass

@@ -169,8 +169,7 @@ enum Command {
 }
 
 /// Parses the arguments, runs the command, and returns the exit code.
-pub(crate) fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     if worker::is_meant(&arguments) {
         return worker::worker();
     }

@@ -7,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
 
 fn main() -> ExitCode {
-    spelunk::main()
+    spelunk::main(std::env::args_os().collect())
 }

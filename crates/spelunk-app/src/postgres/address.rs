@@ -164,7 +164,7 @@ fn password(config: &Config, place: &Place, port: u16, environment: &Environment
     })
 }
 
-/// The five fields of a line of `.pgpass`, in which `\:` and `\\` stand for themselves.
+/// The five fields of a line of `.pgpass`, in which `:` and `\` are escaped with a backslash.
 fn fields(line: &str) -> Option<[String; 5]> {
     if line.starts_with('#') {
         return None;

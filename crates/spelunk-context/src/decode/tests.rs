@@ -82,3 +82,12 @@ proptest! {
         prop_assert_eq!(decode(big), text);
     }
 }
+
+#[test]
+fn the_odd_control_characters_are_the_same_in_bytes_and_in_utf16() {
+    for byte in 0..0x80_u8 {
+        // Three are too many in a short text, except where they are ordinary.
+        let is_text = sniff(&[byte; 3]).is_ok();
+        assert_eq!(is_text, byte != 0 && !is_odd_control(char::from(byte)), "{byte:#x}");
+    }
+}

@@ -108,9 +108,10 @@ fn a_reader_that_gives_little_at_a_time_fills_the_buffer() {
             Ok(1)
         }
     }
-    let mut buffer = Vec::new();
-    fill(&mut Drops(0), 4, &mut buffer).unwrap();
+    let mut buffer = [0; 4];
+    assert_eq!(fill(&mut Drops(0), &mut buffer).unwrap(), 4);
     assert_eq!(buffer, [2, 4, 6, 8]);
+    assert_eq!(fill(&mut &b"ab"[..], &mut buffer).unwrap(), 2);
 }
 
 /// Found by `fuzz`: a document without text had no task.
@@ -131,7 +132,7 @@ fn a_file_of_nothing_but_a_byte_order_mark_is_empty() {
 fn read_as_scanned(bytes: &[u8]) -> String {
     let source = crate::SourceInput::Text { name: "a".into(), bytes: bytes.to_vec() };
     let corpus = crate::Corpus::scan(&[source], &crate::ScanOptions::default(), &mut |_| {}).unwrap();
-    read_text(&corpus.documents()[0]).unwrap()
+    read_text(&corpus.documents()[0], Compared::Bytes).unwrap()
 }
 
 #[test]

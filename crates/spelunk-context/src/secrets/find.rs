@@ -1,16 +1,16 @@
-//! Finds secrets: an automaton finds the keywords of all rules in one pass, and the expressions of a rule are tried
-//! only there. Every find depends only on the bytes around its keyword, and overlapping finds are merged.
+//! Finds secrets: one pass finds where a keyword of any rule may begin, and the expressions of its rule are tried only
+//! there. Every find depends only on the bytes around its keyword, and overlapping finds are merged.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::assigned;
 use super::rules::{After, Before, Judge, RULES, Rule};
 use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
+use crate::needles::{Needles, Starts};
 
 /// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include this
 /// much before and after it.
@@ -61,18 +61,52 @@ impl Find {
     }
 }
 
+/// What else is looked for in the same pass.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    pub(crate) needles: Needles,
+    /// Those of the needles and of the keywords.
+    starts: Starts,
+}
+
+impl Sought {
+    pub(crate) fn new(needles: Needles) -> Self {
+        let mut starts = ENGINE.starts.clone();
+        starts.join(needles.starts());
+        Self { needles, starts }
+    }
+}
+
 /// All finds whose keyword begins in `from..to`, unsorted. `text` extends further on both sides where possible.
 pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
+    finds_and_sought(text, from, to, &mut None)
+}
+
+/// The same; `sought` is taken where it is found.
+pub(super) fn finds_and_sought(
+    text: &[u8],
+    from: usize,
+    to: usize,
+    sought: &mut Option<&Sought>,
+) -> Vec<Find> {
     let engine = &*ENGINE;
     let mut finds = Vec::new();
-    let end = to.saturating_add(engine.keyword_bytes_max).min(text.len());
-    for hit in engine.keywords.find_overlapping_iter(&text[from..end]) {
-        let at = from + hit.start();
-        if at < to {
-            let rule_idx = engine.rule_of[hit.pattern().as_usize()];
-            let bytes = engine.rules[rule_idx].find_at(text, at);
-            finds.extend(bytes.map(|bytes| Find { bytes, rule_idx }));
+    let mut next = from;
+    let seen = text.get(..to.saturating_add(3)).unwrap_or(text);
+    loop {
+        let starts = sought.map_or(&engine.starts, |sought| &sought.starts);
+        let Some((at, label)) = starts.find(seen, next).filter(|&(at, _)| at < to) else { break };
+        if sought.is_some_and(|sought| sought.needles.begin_at(text, at)) {
+            *sought = None;
         }
+        for &(keyword, rule_idx) in engine.keywords.get(usize::from(label)).into_iter().flatten() {
+            let word = text.get(at..at + keyword.len());
+            if word.is_some_and(|word| word.eq_ignore_ascii_case(keyword.as_bytes())) {
+                let bytes = engine.rules[rule_idx].find_at(text, at);
+                finds.extend(bytes.map(|bytes| Find { bytes, rule_idx }));
+            }
+        }
+        next = at + 1;
     }
     finds
 }
@@ -107,29 +141,31 @@ fn lines_of(text: &[u8], bytes: Range<usize>) -> impl Iterator<Item = Range<usiz
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::build);
 
 struct Engine {
-    keywords: AhoCorasick,
-    keyword_bytes_max: usize,
-    /// Indexed by keyword.
-    rule_of: Vec<usize>,
+    starts: Starts,
+    /// The keywords by the labels of their starts, with the indexes of their rules.
+    keywords: Vec<Vec<(&'static str, usize)>>,
     rules: Vec<Compiled>,
 }
 
 impl Engine {
     fn build() -> Self {
-        let of_rule =
-            |(idx, rule): (usize, &'static Rule)| rule.keywords.iter().map(move |word| (idx, *word));
-        let words: Vec<(usize, &str)> = RULES.iter().enumerate().flat_map(of_rule).collect();
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(words.iter().map(|(_, word)| word))
-            .expect("a hundred short keywords fit");
-        Self {
-            keywords,
-            keyword_bytes_max: words.iter().map(|(_, word)| word.len()).max().unwrap_or_default(),
-            rule_of: words.iter().map(|&(idx, _)| idx).collect(),
-            rules: RULES.iter().map(Compiled::new).collect(),
+        let mut starts = Starts::default();
+        let mut keywords: Vec<Vec<(&str, usize)>> = vec![Vec::new()];
+        for (rule_idx, rule) in RULES.iter().enumerate() {
+            for &keyword in rule.keywords {
+                let new = u8::try_from(keywords.len()).expect("there are fewer keywords than labels");
+                keywords.push(Vec::new());
+                starts.labels_of(keyword.as_bytes(), |label| {
+                    *label = if *label == 0 { new } else { *label };
+                    let alike = &mut keywords[usize::from(*label)];
+                    if !alike.contains(&(keyword, rule_idx)) {
+                        alike.push((keyword, rule_idx));
+                    }
+                });
+            }
         }
+        assert!(keywords.len() < usize::from(u8::MAX), "the last label is that of the words of a search");
+        Self { starts, keywords, rules: RULES.iter().map(Compiled::new).collect() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Redaction;
-use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, finds_in, joined};
+use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, Sought, finds_and_sought, joined};
 use crate::decode::Utf16Stream;
 
 /// Secrets of one document.
@@ -14,6 +14,8 @@ pub(crate) struct SecretTally {
     pub(crate) first: Vec<Redaction>,
     /// Whether the document was too large to be checked; its text is checked when it is read.
     pub(crate) is_unknown: bool,
+    /// Whether the words of a search were looked for, and neither they nor a secret, whose mark has words, are there.
+    pub(crate) lacks_sought: bool,
 }
 
 /// Examples kept per document.
@@ -30,7 +32,9 @@ impl SecretTally {
 
 /// Looks for secrets in a stream of bytes.
 #[derive(Debug, Default)]
-pub(crate) struct SecretWatch {
+pub(crate) struct SecretWatch<'s> {
+    /// The words of a search, while none was found.
+    sought: Option<&'s Sought>,
     utf16: Option<Utf16Stream>,
     has_begun: bool,
     /// The undecided bytes, and as much before them as a rule looks back.
@@ -44,7 +48,12 @@ pub(crate) struct SecretWatch {
     tally: SecretTally,
 }
 
-impl SecretWatch {
+impl<'s> SecretWatch<'s> {
+    /// Looks for words of a search, too.
+    pub(crate) fn with(sought: Option<&'s Sought>) -> Self {
+        Self { sought, ..Self::default() }
+    }
+
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if !self.has_begun {
             self.has_begun = true;
@@ -63,11 +72,12 @@ impl SecretWatch {
 
     pub(crate) fn finish(mut self) -> SecretTally {
         self.decide(self.pending.len());
+        self.tally.lacks_sought = self.sought.is_some() && self.tally.counts.is_empty();
         self.tally
     }
 
     fn decide(&mut self, to: usize) {
-        for find in joined(finds_in(&self.pending, self.decided, to)) {
+        for find in joined(finds_and_sought(&self.pending, self.decided, to, &mut self.sought)) {
             if find.bytes.start >= self.covered {
                 *self.tally.counts.entry(find.rule()).or_default() += 1;
                 if self.tally.first.len() < FIRST_MAX {

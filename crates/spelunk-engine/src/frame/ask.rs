@@ -24,6 +24,13 @@ impl Frame {
         self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::Turn })
     }
 
+    /// Like [`Self::ask`], with a reply that is not from the cache. If too little budget remains, the call is refused and
+    /// the run continues.
+    pub(crate) fn ask_anew(&self, prompt: Prompt) -> Asking {
+        let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
+        self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::FreshSubCall })
+    }
+
     /// Sends many prompts at once; replies are in the order of the prompts.
     pub fn ask_all(&self, prompts: Vec<Prompt>) -> BoxFuture<'static, Vec<Result<Reply, FrameError>>> {
         join_all(prompts.into_iter().map(|prompt| self.ask(prompt))).boxed()

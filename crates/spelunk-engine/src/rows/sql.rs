@@ -1,11 +1,12 @@
 //! SQL: the model writes a query over the rows of the documents, and SQLite computes the answer over all of them. A
-//! query that fails, finds nothing or names a value that no row has is sent back with the reason.
+//! query that fails, finds nothing or names a value that no row has is sent back with the reason, or, if the model is small,
+//! compared with others that it writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spelunk_context::{QueryWatch, View};
-use spelunk_model::{Message, Prompt};
+use spelunk_model::{Message, Prompt, Reply};
 use spelunk_tables::{Cell, Place, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
@@ -23,47 +24,111 @@ pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
 /// Queries per question.
 const QUERIES_MAX: usize = 3;
-/// A small model writes one: of its corrected queries, 2 of 11 were right on the development half of `eval/real`.
-const SMALL_QUERIES_MAX: usize = 1;
-/// Nor is its query believed if it found a token of it less likely than this: there, 45 of 48 right first queries were
-/// more certain, and 9 of 23 wrong ones less.
-const CERTAINTY_PERMILLE_MIN: u16 = 250;
+/// A small model rarely corrects a query. Unless its likeliest one gives a result and the model found every token of it at
+/// least this likely, it writes others, and the first result that so many of them have is believed. On the 114 questions over
+/// rows of the development half of `eval/real`, by their recorded queries, that gives 71 right and 18 wrong answers with 3.1
+/// queries each; the likeliest query alone, if not doubted, 64 and 19.
+const CERTAINTY_PERMILLE_MIN: u16 = 400;
+const SMALL_QUERIES_MAX: usize = 9;
+const SAME_RESULTS_MIN: usize = 3;
+/// Without a result by then, the next ones rarely have one.
+const FRUITLESS_QUERIES_MAX: usize = 4;
+const OTHERS_TEMPERATURE_MILLIS: u32 = 700;
 /// Rows of a result in the answer. A first query that finds more is sent back: few questions ask for so many.
 const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
 
-/// Answers with a query; `None` if the text has no rows, or no query gave a result.
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
+/// What querying rows came to.
+pub(crate) enum RowsOutcome {
+    /// The text has no rows, or few.
+    NoRows,
+    /// No query gave a result to believe.
+    NoResult,
+    Answered(Answer),
+}
+
+/// Answers with a query.
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<RowsOutcome, FrameError> {
     let question = task.question_shown();
     let tables = Arc::new(LazyTables::default());
-    let Some(described) = described(frame, task, &tables).await? else { return Ok(None) };
+    let Some(described) = described(frame, task, &tables).await? else { return Ok(RowsOutcome::NoRows) };
     let user = format!("{described}\nQuestion: {question}");
     let tokens_max = SQL_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
-    let is_small = frame.reader().is_small();
-    let queries_max = if is_small { SMALL_QUERIES_MAX } else { QUERIES_MAX };
     let system = if task.view.has_servers() { SERVER_SYSTEM } else { SYSTEM };
-    let mut prompt = Prompt::single(system, user, tokens_max);
-    for _ in 0..queries_max {
-        let asked = if is_small {
-            certainty::ask(frame, prompt.clone()).await
-        } else {
-            frame.ask(prompt.clone()).await
-        };
-        let asked = match asked {
-            Err(error) if error.code() == ErrorCode::ModelPromptTooLong => return Ok(None),
-            asked => asked,
-        };
-        let Some(reply) = empty_reply::said(asked)? else { return Ok(None) };
-        let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
-        if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
-            return Ok(None);
+    let prompt = Prompt::single(system, user, tokens_max);
+    let found = if frame.reader().is_small() {
+        agreed(frame, task, &tables, &prompt).await?
+    } else {
+        corrected(frame, task, &tables, prompt).await?
+    };
+    let Some((text, claims)) = found else { return Ok(RowsOutcome::NoResult) };
+    answer(frame, task, &text, claims).await.map(RowsOutcome::Answered)
+}
+
+/// The text of a result, and the lines and rows that it comes from.
+type ResultText = (String, Vec<Citation>);
+
+/// The result of a small model's likeliest query if the model is certain of it, otherwise the one that several queries have.
+async fn agreed(
+    frame: &Frame,
+    task: &Task,
+    tables: &Arc<LazyTables>,
+    prompt: &Prompt,
+) -> Result<Option<ResultText>, FrameError> {
+    let Some(reply) = replied(certainty::ask(frame, prompt.clone()).await)? else { return Ok(None) };
+    let mut sql = statement(&reply.text).map(str::to_owned);
+    if sql.is_none() {
+        return Ok(None);
+    }
+    let is_certain = !certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN);
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for n_queries in 1..=SMALL_QUERIES_MAX {
+        if let Some(sql) = sql
+            && let Ok((text, claims)) = computed(frame, task, tables, sql, true).await?
+        {
+            let n_same = seen.entry(value_of(&text).to_owned()).or_default();
+            *n_same += 1;
+            if n_queries == 1 && is_certain || *n_same == SAME_RESULTS_MIN {
+                return Ok(Some((text, claims)));
+            }
         }
+        if n_queries == SMALL_QUERIES_MAX || n_queries == FRUITLESS_QUERIES_MAX && seen.is_empty() {
+            break;
+        }
+        let other = Prompt { temperature_millis: Some(OTHERS_TEMPERATURE_MILLIS), ..prompt.clone() };
+        sql = match frame.ask_anew(other).await {
+            Ok(reply) => statement(&reply.text).map(str::to_owned),
+            Err(error @ FrameError::Stopped(_)) => return Err(error),
+            Err(_) => break,
+        };
+    }
+    Ok(None)
+}
+
+/// The reply to a prompt; `None` if it is empty or the tables are too large to be described.
+fn replied(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
+    match asked {
+        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => Ok(None),
+        asked => empty_reply::said(asked),
+    }
+}
+
+/// The result of a query, which the model corrects if it fails or finds nothing.
+async fn corrected(
+    frame: &Frame,
+    task: &Task,
+    tables: &Arc<LazyTables>,
+    mut prompt: Prompt,
+) -> Result<Option<ResultText>, FrameError> {
+    for _ in 0..QUERIES_MAX {
+        let Some(reply) = replied(frame.ask(prompt.clone()).await)? else { return Ok(None) };
+        let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
         // A count of zero and a long list are believed if a second query gives them, too.
         let is_first = prompt.messages.len() == 1;
-        match computed(frame, task, &tables, sql, is_first).await? {
-            Ok((text, claims)) => return answer(frame, task, &text, claims).await.map(Some),
+        match computed(frame, task, tables, sql, is_first).await? {
+            Ok(found) => return Ok(Some(found)),
             Err(fault) => {
                 let said = format!("{fault} Write another query, or reply NONE.");
                 prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
@@ -105,8 +170,8 @@ fn describe(tables: &Tables, view: &View, question: &str) -> Option<String> {
 
 const OTHERS_TOLD: &str = "-- There are also documents, which no query reads. If the question is about what they say, reply NONE.\n";
 
-/// The result of a query as text, with the lines and rows that it comes from; or a sentence for the model.
-type ComputedText = Result<(String, Vec<Citation>), String>;
+/// The result of a query; or a sentence for the model.
+type ComputedText = Result<ResultText, String>;
 
 /// Runs a query. What a database returned is recorded.
 async fn computed(
@@ -239,8 +304,15 @@ impl Computed {
             1 => " 1 line is not a row and was not counted.".to_owned(),
             n => format!(" {n} lines are not rows and were not counted."),
         };
-        format!("{value}\n\nComputed over {}: {sql}.{broken}", self.over)
+        format!("{value}{COMPUTED}{}: {sql}.{broken}", self.over)
     }
+}
+
+const COMPUTED: &str = "\n\nComputed over ";
+
+/// The text of a result without its query.
+fn value_of(text: &str) -> &str {
+    text.split_once(COMPUTED).map_or(text, |(value, _)| value)
 }
 
 /// The lines and rows at these locations.

@@ -7,7 +7,7 @@ use spelunk_context::{DocEntry, SourceError, View};
 use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain};
 
-use super::one_call::{Material, answer_from, answer_plainly, best_last, bytes_max};
+use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, answer_from, answer_plainly, best_last, bytes_max};
 use crate::conversation::MESSAGES;
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -21,11 +21,11 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         return answer_plainly(frame, task).await;
     }
     let material = gather(task, bytes_max(frame)).await?;
-    let answered = match answer_from(frame, task, &material).await {
+    let answered = match answer_from(frame, task, &material, CERTAINTY_PERMILLE_MIN).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, material.text.len() as u64 / 2).await?;
-            answer_from(frame, task, &half).await
+            answer_from(frame, task, &half, CERTAINTY_PERMILLE_MIN).await
         }
         answered => answered,
     };

@@ -28,7 +28,7 @@ pub(super) const PROMPTS: [&str; 5] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES, PLAI
 const BRIEF_TOKENS_MAX: u64 = 400;
 /// A small model is not believed if it found a token of its answer less likely than this. On the development half of
 /// `eval/real`, it keeps 34 of 35 right answers and drops 11 of 17 wrong ones.
-const CERTAINTY_PERMILLE_MIN: u16 = 333;
+pub(super) const CERTAINTY_PERMILLE_MIN: u16 = 333;
 /// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -58,11 +58,12 @@ pub(super) struct Answered {
 /// The beginning of a reply that says that the documents do not contain the answer.
 const NOT_FOUND: &str = "NOT FOUND";
 
-/// Calls the model once with this material.
+/// Calls the model once with this material. An answer of which a small model is less certain is not given.
 pub(super) async fn answer_from(
     frame: &Frame,
     task: &Task,
     material: &Material,
+    certainty_min: u16,
 ) -> Result<Answered, FrameError> {
     frame.note(material.chosen()).await?;
     let (question, tokens_max) = (task.question_shown(), frame.limits().root_output_tokens_max);
@@ -80,7 +81,7 @@ pub(super) async fn answer_from(
         let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
         return Ok(material.not_said(question, said));
     }
-    if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
+    if certainty::is_doubtful(&reply, certainty_min) {
         return Ok(material.not_said(question, ""));
     }
     let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;

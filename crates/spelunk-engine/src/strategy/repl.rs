@@ -13,7 +13,7 @@ use self::loop_guard::LoopGuard;
 use crate::environment::PRELUDE;
 use crate::plain_answer::empty_reply;
 use crate::question::{first_block, first_program};
-use crate::rows::query_rows;
+use crate::rows::{RowsOutcome, query_rows};
 use crate::session::conclude::conclude;
 use crate::session::{self, GivenAnswer, Ran, Session, overflow};
 use crate::tools::ExternalTools;
@@ -38,7 +38,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         && task.schema.is_none()
         && task.note.is_none()
         && frame.tools().is_empty()
-        && let Some(answer) = query_rows(frame, task).await?
+        && let RowsOutcome::Answered(answer) = query_rows(frame, task).await?
     {
         return Ok(answer);
     }

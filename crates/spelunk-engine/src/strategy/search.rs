@@ -10,7 +10,7 @@ use spelunk_context::View;
 use spelunk_index::Notice;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
-use super::one_call::{self, Answered, Material};
+use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material};
 use crate::retrieval::{FoundPassage, by_reading};
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
@@ -35,12 +35,17 @@ const FIRST_SHARE: u64 = 3;
 /// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let proposal = propose(frame, task).await?;
-    Ok(answer(frame, task, proposal).await?.answer)
+    Ok(answer(frame, task, proposal, CERTAINTY_PERMILLE_MIN).await?.answer)
 }
 
 /// Answers from the best passages; if no shown sentence supports that answer, from more of them. Also reports whether
 /// the question is settled.
-pub(super) async fn answer(frame: &Frame, task: &Task, proposal: Proposal) -> Result<Answered, FrameError> {
+pub(super) async fn answer(
+    frame: &Frame,
+    task: &Task,
+    proposal: Proposal,
+    certainty_min: u16,
+) -> Result<Answered, FrameError> {
     let queries = proposal.queries;
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
@@ -55,11 +60,11 @@ pub(super) async fn answer(frame: &Frame, task: &Task, proposal: Proposal) -> Re
     let first = if frame.reader().is_small() { bytes_max } else { bytes_max / FIRST_SHARE };
     for share in [first, bytes_max] {
         let material = gather(task, &passages, share).await;
-        match one_call::answer_from(frame, task, &material).await {
+        match one_call::answer_from(frame, task, &material, certainty_min).await {
             // The model's window is smaller than assumed: half as much is tried, once.
             Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
                 let half = gather(task, &passages, material.bytes / 2).await;
-                return one_call::answer_from(frame, task, &half).await;
+                return one_call::answer_from(frame, task, &half, certainty_min).await;
             }
             outcome => answered = outcome?,
         }

@@ -20,6 +20,7 @@ mod no_answer;
 mod projection;
 mod refusals;
 mod resume;
+mod rows;
 mod secrets;
 mod silence;
 mod time;

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 #[track_caller]
@@ -59,4 +61,23 @@ fn a_pair_is_two_words_as_far_apart_as_in_the_question() {
     assert_eq!(pairs("the size of a cache"), 1);
     assert_eq!(pairs("size cache"), 0);
     assert_eq!(pairs("cache of the size"), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn the_next_place_is_in_the_next_word(
+        question in "(retry|key|cache|parsing|kelvin|maxRetryCount| ){1,4}",
+        text in "(retr|ies|y|ing|ed|ke|s|_|k|K|C|ach|e|\u{212a}|elvin|Max|count| |\n|é){0,24}",
+    ) {
+        let question = Question::of(&question);
+        let mut hits = Vec::new();
+        question.find(&text, |hit| hits.push(hit.at));
+        for at in hits {
+            let n_underscores = text.get(at.clone()).unwrap().bytes().take_while(|byte| *byte == b'_').count();
+            let place = question.next_place(&text, at.start + n_underscores);
+            prop_assert!(place.is_some_and(|place| place < at.end), "{place:?} {at:?}");
+        }
+    }
 }

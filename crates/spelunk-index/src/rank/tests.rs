@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 
 use super::*;
-use crate::testing::{ranked, view};
+use crate::Query;
+use crate::testing::{put, ranked, view};
 
 /// `document:first-last` of every passage, best first.
 fn places(ranking: &Ranking) -> Vec<String> {
@@ -125,8 +126,46 @@ fn progress_ends_where_the_totals_said() {
     assert_eq!(last, Some(expected));
 }
 
+#[test]
+fn documents_without_the_words_are_not_read_again_after_a_scan_for_them() {
+    let directory = tempfile::tempdir().unwrap();
+    put(&directory.path().join("a"), b"one");
+    put(&directory.path().join("b"), b"two");
+    let scanned = |needles| {
+        let sources = [SourceInput::Path(directory.path().to_owned())];
+        View::of(Corpus::scan_for(needles, &sources, &ScanOptions::default(), &mut |_| {}).unwrap().into())
+    };
+    let (plain, sought) = (scanned(None), scanned(Query::new("one").needles()));
+    put(&directory.path().join("b"), b"other");
+    let on = |view: &View, question: &str| {
+        rank(view, question, &RankOptions::new(1, 99), &mut |_| {}).map(|ranking| places(&ranking)).ok()
+    };
+    assert_eq!(on(&sought, "one"), Some(vec!["a:1-1".to_owned()]));
+    assert_eq!((on(&plain, "one"), on(&sought, "two")), (None, None));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_scan_for_the_words_leads_to_the_same_ranking(
+        texts in proptest::collection::vec(
+            "(cache|Re_try|retries|limit|[a-d ]{1,6}|\u{e9}|\n|password=hunter2x9q){1,12}x",
+            1..8,
+        ),
+        question in "(cache|retry|secret|key|go|\u{e9}t\u{e9}| ){1,3}",
+    ) {
+        let source = |(n, text): (usize, &String)| SourceInput::Text {
+            name: format!("cached{n}").repeat(n % 2) + "d",
+            bytes: text.as_bytes().to_vec(),
+        };
+        let sources: Vec<_> = texts.iter().enumerate().map(source).collect();
+        let ranking = |needles| {
+            let corpus = Corpus::scan_for(needles, &sources, &ScanOptions::default(), &mut |_| {}).unwrap();
+            rank(&View::of(corpus.into()), &question, &RankOptions::new(9, 999), &mut |_| {}).unwrap()
+        };
+        prop_assert_eq!(ranking(None), ranking(Query::new(question.as_str()).needles()));
+    }
 
     #[test]
     fn a_ranking_does_not_depend_on_the_number_of_threads(

@@ -6,7 +6,7 @@ use crate::question::Question;
 fn check(question: &str, text: &str, expected: &[u64]) {
     let question = Question::of(question);
     let tally = Tally::of(&question, "a", text, 1, std::num::NonZeroUsize::MIN);
-    let scorer = Scorer::of(question.n_words(), std::iter::once(&tally));
+    let scorer = Scorer::of(question.n_words(), text.len() as u64, std::iter::once(&tally));
     let mut rows: Vec<(f32, u64)> =
         tally.matches.iter().map(|found| (scorer.score(&tally, found), found.piece.line_start)).collect();
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));

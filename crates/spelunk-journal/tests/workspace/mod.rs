@@ -222,6 +222,31 @@ fn writers_of_derived_files_never_share_a_staging_file() {
     assert_eq!(names, ["a.txt", "b.txt", "c.txt", "d.txt"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_derived_file_that_is_a_blob_is_stored_once_in_its_workspace_and_copied_elsewhere() {
+    use std::os::unix::fs::MetadataExt as _;
+    let (directory, workspace) = workspace();
+    let run = RunId::new(1_700_000_000_000, 1);
+    let blob = workspace.blobs().put(b"a text").unwrap();
+    let (beside, elsewhere) =
+        (DerivedFiles::of_run(&workspace, &run).unwrap(), DerivedFiles::within(directory.path().join("out")));
+    for files in [&beside, &beside, &elsewhere] {
+        files.replace_by_blob("context.txt", &blob, b"a text").unwrap();
+        assert_eq!(std::fs::read(files.root().join("context.txt")).unwrap(), b"a text");
+        let names = std::fs::read_dir(files.root()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["context.txt"]);
+    }
+    let n_names = |files: &DerivedFiles| files.root().join("context.txt").metadata().unwrap().nlink();
+    assert_eq!((n_names(&beside), n_names(&elsewhere)), (2, 1));
+    // Whoever replaces it leaves the blob alone.
+    beside.replace("context.txt", b"another").unwrap();
+    assert_eq!(workspace.blobs().get(&blob).unwrap(), b"a text");
+    // A blob that is in no file of its own is written.
+    beside.replace_by_blob("context.txt", &digest(b"gone"), b"gone").unwrap();
+    assert_eq!(std::fs::read(beside.root().join("context.txt")).unwrap(), b"gone");
+}
+
 #[test]
 fn what_a_killed_process_left_beside_a_journal_is_removed_and_nothing_else() {
     let (_directory, workspace) = workspace();

@@ -10,7 +10,7 @@ use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
 use spelunk_app::sources::{context_source, contexts, is_server_url, redacted, scan_status, skipped, source};
 use spelunk_app::units::bytes;
-use spelunk_context::{Corpus, ScanOptions, SecretFiles, SourceInput};
+use spelunk_context::{Corpus, Needles, ScanOptions, SecretFiles, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
 use super::app::no_such;
@@ -153,8 +153,19 @@ pub(crate) fn scan_with_images(
     inputs: &[SourceInput],
     options: &ScanOptions,
 ) -> Result<Corpus, Failure> {
+    scan_for(app, None, inputs, options)
+}
+
+/// The same for a search for these words.
+pub(crate) fn scan_for(
+    app: &App,
+    needles: Option<Needles>,
+    inputs: &[SourceInput],
+    options: &ScanOptions,
+) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
-    let corpus = Corpus::scan_with_images(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let corpus =
+        Corpus::scan_for(needles, inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     Ok(corpus)
 }

@@ -17,7 +17,7 @@ use spelunk_engine::index_folder;
 use spelunk_index::{Mode, Notice, Query};
 
 use super::app::{no_such, print, print_line};
-use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_for};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -75,10 +75,12 @@ pub(crate) fn index(app: &App, args: &IndexArgs) -> Result<ExitCode, Failure> {
 pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
     let mode = Mode::from_name(&args.mode)
         .ok_or_else(|| no_such("mode", &args.mode, &["words", "meaning", "hybrid"]))?;
-    let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
-    let view = View::of(Arc::clone(&corpus));
     let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
     let query = Query { mode, hits_max, ..Query::new(args.query.as_str()) };
+    let options = args.scan.options(&app.settings.limits)?;
+    let corpus = scan_for(app, query.needles(), &inputs(app, &args.paths)?, &options)?.as_text()?;
+    let corpus = Arc::new(corpus);
+    let view = View::of(Arc::clone(&corpus));
     let mut progress = IndexingLine::new(app.quiet);
     let (folder, level) = (index_folder(&view), Level::Always);
     let found = Indexed {

@@ -105,7 +105,7 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
         .spelunk(["search", "password", "docs", "-k", "1", "--mode", "words", "--json"])
         .run()
         .check(&expect![[r##"
-            {"documents":2,"hits":[{"document":"keys.md","line":3,"line_end":3,"line_start":1,"matched":["password"],"scope":null,"score":1.443790316581726,"similarity":null,"text":"# Keys\n\nThe password is read from the environment.\n","twins":0}],"mode":"words","notices":[{"code":"model-unreachable","message":"searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it"}]}
+            {"documents":2,"hits":[{"document":"keys.md","line":3,"line_end":3,"line_start":1,"matched":["password"],"scope":null,"score":1.3862943649291992,"similarity":null,"text":"# Keys\n\nThe password is read from the environment.\n","twins":0}],"mode":"words","notices":[{"code":"model-unreachable","message":"searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it"}]}
             --- stderr
             searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
             1 passage · 2 documents searched by words
@@ -139,7 +139,7 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
               "line_start": 1,
               "name": "keys.md",
               "position": 0,
-              "score": 1.4438,
+              "score": 1.3863,
               "similarity": null,
               "type": "document"
             }
