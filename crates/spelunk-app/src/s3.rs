@@ -19,8 +19,9 @@ pub use self::listing::{Listing, read_listing};
 use crate::blocking::apart;
 use crate::env::{self, Environment};
 use crate::provider::{AWS_REGION, aws, now};
-use crate::sources::S3;
 
+/// What the URL of a bucket begins with.
+pub(crate) const S3: &str = "s3://";
 /// Objects that a list may have.
 const LISTED_MAX: usize = 1_000_000;
 /// A list of a thousand objects is shorter.

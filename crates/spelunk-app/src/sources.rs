@@ -13,16 +13,13 @@ use crate::app::App;
 use crate::env::Environment;
 use crate::failure::Failure;
 use crate::postgres::{self, is_postgres_url};
-use crate::s3;
+use crate::s3::{self, S3};
 use crate::units::{bytes, count};
 
 /// Whether a source is the URL of a database or of a bucket.
 pub fn is_server_url(typed: &str) -> bool {
     is_postgres_url(typed) || typed.starts_with(S3)
 }
-
-/// What the URL of a bucket begins with.
-pub(crate) const S3: &str = "s3://";
 
 /// Opens databases and buckets by their URLs.
 #[derive(Clone)]

@@ -19,7 +19,9 @@ use crate::needles::Needles;
 use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::secrets::Sought;
-use crate::source::{BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
+use crate::source::{
+    BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind,
+};
 use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.

@@ -1,5 +1,5 @@
-//! Buckets of objects as sources, such as those of S3. Who talks to the server is elsewhere: here is what is asked of it,
-//! and how its keys become names of documents. Keys and contents are hostile, and are bounded by the one who asks.
+//! Buckets of objects as sources, such as those of S3: what is asked of them. Who talks to the server is elsewhere. Keys and
+//! contents are hostile, and are bounded by the one who asks.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::SourceError;
-use crate::source::archive::safe_name;
 
 /// A bucket that the user named, or a part of it.
 pub trait ObjectStore: fmt::Debug + Send + Sync {
@@ -30,18 +29,6 @@ pub struct ObjectEntry {
     pub bytes: u64,
     /// What changes with its content.
     pub etag: String,
-}
-
-impl ObjectEntry {
-    /// Its name below the address; `None` if it leads elsewhere, or if no URL can name it.
-    pub(crate) fn relative(&self) -> Option<String> {
-        safe_name(&self.key).filter(|_| self.key.split('/').all(|part| part != "."))
-    }
-
-    /// Whether it only marks a folder.
-    pub(crate) fn is_folder(&self) -> bool {
-        self.key.ends_with('/')
-    }
 }
 
 /// Why a bucket cannot be used.

@@ -272,9 +272,12 @@ fn list_objects(
     found: &mut dyn FnMut(SourceItem),
 ) -> Result<(), SourceError> {
     let (filter, url) = (room.filter, report.source.clone());
-    for entry in entries.into_iter().filter(|entry| !entry.is_folder()) {
+    // A key that ends with a slash only marks a folder.
+    for entry in entries.into_iter().filter(|entry| !entry.key.ends_with('/')) {
         let is_named = entry.key.is_empty();
-        let (name, relative) = match entry.relative() {
+        // No URL can name a key with a `.` in it.
+        let has_dot = entry.key.split('/').any(|part| part == ".");
+        let (name, relative) = match archive::safe_name(&entry.key).filter(|_| !has_dot) {
             _ if is_named => (url.clone(), name::file_name(&url).to_owned()),
             Some(relative) => (format!("{url}/{relative}"), relative),
             None => {

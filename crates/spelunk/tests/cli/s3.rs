@@ -42,7 +42,15 @@ fn the_objects_of_a_bucket_are_asked_and_cited_and_fetched_once() {
     let (scene, server, proxy) = (Scene::new(&NOTE), answering(REPLY), Proxy::before(&moto, everything));
     let ask = || scene.spelunk(["ask", QUESTION, "s3://shelf/docs/"]).server(&server).s3(proxy.port).run();
     let first = ask();
-    first.check(&expect![[r#""#]]);
+    first.check(&expect![[r#"
+        The magic number is 42.
+          s3://shelf/docs/a.md:3  The magic number is 42.
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        Skipped: 1 excluded, 1 secret, 1 unsafe-name
+        3 files · 72 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     let started = &scene.journal(&scene.only_run())[0];
     assert_eq!(started["sources"], serde_json::json!([{ "is": "objects", "url": "s3://shelf/docs" }]));
     let fetched = ["/shelf/docs/a.md", "/shelf/docs/b/c%20d%2Be%C3%A9.txt", "/shelf/docs/e%1Bvil.md"];
@@ -65,14 +73,33 @@ fn every_command_that_reads_files_reads_objects() {
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
         ran
     };
-    run(&["search", "magic number", "s3://shelf/docs", "notes"]).check(&expect![[r#""#]]);
+    run(&["search", "magic number", "s3://shelf/docs", "notes"]).check(&expect![[r#"
+        notes/a.md:3  similarity 0.82  and 1 similar
+            The magic number is 42.
+
+        s3://shelf/docs/e\u{1b}vil.md:1  similarity 0.03
+            An escape in the name.
+        --- stderr
+        Skipped: 1 excluded, 1 secret, 1 unsafe-name
+        2 passages · 4 documents searched by hybrid
+        --- exit 0
+    "#]]);
     // One object is named like a file.
-    run(&["search", "magic number", "s3://shelf/one.md"]).check(&expect![[r#""#]]);
-    run(&["index", "s3://shelf"]).check(&expect![[r#""#]]);
-    run(&["plan", "s3://shelf", "--include", "*.md"]).check(&expect![[r#""#]]);
-    let server = answering("[]");
-    let mapped = scene.spelunk(["map", "s3://shelf/docs"]).server(&server).s3(moto.port).run();
-    assert_eq!(mapped.code, 0, "{}{}", mapped.stdout, mapped.stderr);
+    run(&["search", "magic number", "s3://shelf/one.md"]).check(&expect![[r#"
+        s3://shelf/one.md:3  similarity 0.82
+            The magic number is 42.
+        --- stderr
+        1 passage · 1 document searched by hybrid
+        --- exit 0
+    "#]]);
+    run(&["index", "s3://shelf"]).check(&expect![[r#"
+        --- stderr
+        Skipped: 1 excluded, 1 secret, 1 unsafe-name
+        Indexed 5 documents, 123 B.
+        --- exit 0
+    "#]]);
+    let plan = run(&["plan", "s3://shelf", "--include", "*.md"]);
+    assert!(plan.stdout.contains("4 small files in 1 batch"), "{}", plan.stdout);
 }
 
 #[test]
@@ -85,7 +112,14 @@ fn a_list_of_more_than_a_thousand_objects_is_read_and_only_what_is_chosen_is_fet
     let (scene, proxy) = (Scene::new(&NOTE), Proxy::before(&moto, everything));
     let args = ["search", "text", "s3://many", "--files-max", "3", "--order", "path"];
     let ran = scene.spelunk(args).s3(proxy.port).run();
-    ran.check(&expect![[r#""#]]);
+    ran.check(&expect![[r#"
+        s3://many/0000.md:1  similarity 1.00  and 2 similar
+            text
+        --- stderr
+        Skipped: 1047 files-max
+        1 passage · 3 documents searched by hybrid
+        --- exit 0
+    "#]]);
     assert_eq!(proxy.objects(), ["/many/0000.md", "/many/0001.md", "/many/0002.md"]);
 }
 
@@ -103,11 +137,31 @@ fn requests_are_signed_and_what_may_not_be_read_is_skipped() {
         call.env("AWS_ACCESS_KEY_ID", id).env("AWS_SECRET_ACCESS_KEY", secret).run()
     };
     let allowed = search("s3://shelf/docs", &id, &secret);
-    allowed.check(&expect![[r#""#]]);
+    allowed.check(&expect![[r#"
+        s3://shelf/docs/b c+dé.md:3  similarity 0.45
+            The magic number is 42.
+        --- stderr
+        Skipped: 1 unreadable
+        1 passage · 1 document searched by hybrid
+        --- exit 0
+    "#]]);
     let denied = search("s3://shelf/docs/private/p.md", &id, &secret);
     let wrong = search("s3://shelf/docs", &id, SECRET);
     let unknown = search("s3://shelf/docs", "AKIDEXAMPLE", SECRET);
-    expect![[r#""#]].assert_eq(&[&denied, &wrong, &unknown].map(|ran| ran.stderr.as_str()).join("\n"));
+    expect![[r#"
+        error: could not read `s3://shelf/docs/private/p.md`: it is gone, or may not be read
+
+        hint: check what the credentials may read: `s3:GetObject`
+
+        error: could not read `s3://shelf/docs`: access was denied (`SignatureDoesNotMatch`)
+
+        hint: check the credentials, and that they allow `s3:ListBucket` and `s3:GetObject`
+
+        error: could not read `s3://shelf/docs`: access was denied (`InvalidAccessKeyId`)
+
+        hint: check the credentials, and that they allow `s3:ListBucket` and `s3:GetObject`
+    "#]]
+    .assert_eq(&[&denied, &wrong, &unknown].map(|ran| ran.stderr.as_str()).join("\n"));
     assert_secret_nowhere(&scene, SECRET, &[wrong, unknown]);
     assert_secret_nowhere(&scene, &secret, &[allowed, denied]);
 }
@@ -134,7 +188,43 @@ fn what_cannot_be_read_says_why() {
         assert_ne!(code, 0, "{what}");
         format!("{what}: {stdout}{}", scene.normalise(&stderr))
     });
-    expect![[r#""#]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        no bucket: error: could not read `s3://absent/docs`: there is no bucket `absent`
+
+        hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
+
+        no object: error: could not read `s3://shelf/doc`: there is no such object
+
+        hint: `aws s3 ls` lists the objects of a bucket
+
+        no credentials: error: could not read `s3://shelf`: there are no AWS credentials: none are set in variables, a profile or a container
+
+        hint: set `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `AWS_PROFILE`
+
+        no server: error: could not read `s3://shelf`: Connection refused (os error 111)
+
+        hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
+
+        another server: error: could not read `s3://shelf`: the server answers `HTTP 418`
+
+        hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
+
+        no endpoint: error: could not read `s3://shelf`: `shelf.example/shelf`: it is not a valid URL
+
+        hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
+
+        a password: error: could not read `s3://…`: the URL is not valid
+
+        hint: write it as `s3://BUCKET/PREFIX`; credentials are read from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`
+
+        a way out: error: could not read `s3://…`: the URL is not valid
+
+        hint: write it as `s3://BUCKET/PREFIX`; credentials are read from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`
+
+        too much: error: could not read `s3://shelf`: its objects are larger than 50 B
+
+        hint: name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
+    "#]].assert_eq(&said.join("\n"));
 }
 
 #[test]
@@ -176,7 +266,13 @@ fn an_object_that_is_cut_off_is_fetched_again_and_never_taken_for_whole() {
     };
     let search = |proxy: &Proxy| scene.spelunk(["search", "magic", "s3://shelf/one.md"]).s3(proxy.port).run();
     let proxy = cutting(3);
-    search(&proxy).check(&expect![[r#""#]]);
+    search(&proxy).check(&expect![[r#"
+        --- stderr
+        error: could not read `s3://shelf/one.md`: an answer was cut off: end of file before message length reached
+
+        hint: try again
+        --- exit 1
+    "#]]);
     assert_eq!(proxy.objects(), ["/shelf/one.md"; 3]);
     let proxy = cutting(2);
     let ran = search(&proxy);

@@ -59,19 +59,19 @@ impl Moto {
     }
 
     pub(crate) fn put(&self, bucket: &str, key: &str, text: &str) {
-        self.send("PUT", &format!("/{bucket}/{key}"), "content-type: text/plain\r\n", text);
+        let headers = format!("content-type: text/plain\r\n{}", unchecked("s3"));
+        self.send("PUT", &format!("/{bucket}/{key}"), &headers, text);
     }
 
     /// A user with these rights, who has this key id and secret.
     pub(crate) fn user(&self, policy: &str) -> (String, String) {
-        let iam = "content-type: application/x-www-form-urlencoded\r\nauthorization: AWS4-HMAC-SHA256 \
-            Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0\r\n";
+        let iam = format!("content-type: application/x-www-form-urlencoded\r\n{}", unchecked("iam"));
         let ask =
-            |action: &str| self.send("POST", "/", iam, &format!("Version=2010-05-08&UserName=ann&{action}"));
+            |action: &str| self.send("POST", "/", &iam, &format!("Version=2010-05-08&UserName=ann&{action}"));
         ask("Action=CreateUser");
         let key = ask("Action=CreateAccessKey");
-        let encoded: String = policy.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        ask(&format!("Action=PutUserPolicy&PolicyName=p&PolicyDocument={encoded}"));
+        let encoded: Vec<String> = policy.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        ask(&format!("Action=PutUserPolicy&PolicyName=p&PolicyDocument={}", encoded.concat()));
         let of = |tag: &str| {
             let (_, rest) = key.split_once(&format!("<{tag}>")).unwrap();
             rest.split_once('<').unwrap().0.to_owned()
@@ -86,6 +86,14 @@ impl Moto {
         assert!(answer.starts_with("HTTP/1.1 200"), "{method} {path}: {answer}");
         answer
     }
+}
+
+/// A signature, where signatures are not checked.
+fn unchecked(service: &str) -> String {
+    format!(
+        "authorization: AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/{service}/aws4_request, \
+         SignedHeaders=host, Signature=0\r\n"
+    )
 }
 
 fn exchange(port: u16, request: &[u8]) -> Vec<u8> {

@@ -99,7 +99,7 @@ fn botocore_signs_requests_to_bedrock_the_same_way() {
     let json = ("content-type", "application/json");
     let token = ("x-amz-security-token", "session");
     let signed = |path: &str, headers: &[(&str, &str)]| {
-        let request = Request { method: "POST", path, headers, body: br#"{"messages":[]}"# };
+        let request = Request { method: "POST", path, query: "", headers, body: br#"{"messages":[]}"# };
         let scope = Scope { region: "us-east-1", service: "bedrock", stamp: "20150830T123600Z" };
         let secret = Secret::new("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
         authorization(&request, &scope, "AKIDEXAMPLE", &secret)
