@@ -243,7 +243,7 @@ impl Maker<'_> {
     ) -> Result<Connected, FleetError> {
         Ok(Connected {
             journal: self.stream("journal", RetentionPolicy::Limits, "journal.*").await?,
-            queue: self.stream("queue", RetentionPolicy::WorkQueue, "queue").await?,
+            queue: self.stream("queue", RetentionPolicy::WorkQueue, "queue.*").await?,
             leases: self.bucket("leases", options.lease).await?,
             runs: self.bucket("runs", Duration::ZERO).await?,
             keys: self.bucket("keys", KEY).await?,

@@ -58,6 +58,8 @@ struct Inner {
     slots: Arc<Semaphore>,
     /// Where calls that wait for a place elsewhere queue, by the subject of their model.
     asking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// Whose job is next.
+    turns: tokio::sync::Mutex<queue::Turns>,
     /// What this node has of the rates of models.
     rates: Mutex<HashMap<String, Arc<rates::Shares>>>,
     /// Set when the process stops: nobody waits for the fleet any longer.
@@ -100,6 +102,7 @@ impl Fleet {
             payload_max,
             slots: Arc::new(Semaphore::new(n_slots)),
             asking: Mutex::default(),
+            turns: tokio::sync::Mutex::default(),
             rates: Mutex::default(),
             is_closing: AtomicBool::new(false),
             runtime,

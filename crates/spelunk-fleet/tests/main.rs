@@ -6,6 +6,7 @@ mod access;
 mod calls;
 mod garbage;
 mod outage;
+mod queue;
 mod rates;
 
 use std::path::Path;

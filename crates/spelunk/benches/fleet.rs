@@ -210,7 +210,7 @@ fn memory(dir: &Path) {
                 for n in 0..QUEUED / SENDERS {
                     let id = format!("{sender}/{n}");
                     let job = json!({ "format": 1, "run": id, "ticket": "x".repeat(300) });
-                    fleet.enqueue(&id, job.to_string().into_bytes()).unwrap();
+                    fleet.enqueue("ann", &id, job.to_string().into_bytes()).unwrap();
                 }
             });
         }

@@ -97,9 +97,9 @@ fn a_job_of_a_newer_version_is_left_alone_and_garbage_is_removed() {
     let worker = fleet.worker("w", &model);
     let node = fleet.connect("newer");
     let job = json!({ "format": 2, "run": "rlm-20261117T120000Z-0000002a", "something": "else" }).to_string();
-    node.fleet().enqueue("newer", job.clone().into_bytes()).unwrap();
-    node.fleet().enqueue("garbage", b"{".to_vec()).unwrap();
-    node.fleet().enqueue("old", br#"{"format":0}"#.to_vec()).unwrap();
+    node.fleet().enqueue("ann", "newer", job.clone().into_bytes()).unwrap();
+    node.fleet().enqueue("ann", "garbage", b"{".to_vec()).unwrap();
+    node.fleet().enqueue("ann", "old", br#"{"format":0}"#.to_vec()).unwrap();
     let ran = fleet.run("laptop", &["ask", QUESTION, "notes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ANSWER), "{}", ran.stderr);
     wait_for("an empty queue", || (fleet.jobs() == (0, 1)).then_some(()));
@@ -260,13 +260,25 @@ fn gc_removes_what_no_run_of_the_fleet_needs_after_a_day() {
         ran.stdout + &ran.stderr
     };
     // As long as its run is there, nothing goes, however old.
-    expect![[r#""#]].assert_eq(&gc("+2d"));
+    expect![[r#"
+        removed 0 files · 0 B · 4 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
     let shown = fleet.run("somebody", &["show", "--json"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     let cleaned = fleet.run("laptop", &["run", "clean", "--older-than", "0h"]);
     assert_eq!(cleaned.code, 0, "{}", cleaned.stderr);
     // Then all that was stored for it goes, but not on the same day.
-    expect![[r#""#]].assert_eq(&gc("+0"));
-    expect![[r#""#]].assert_eq(&gc("+2d"));
-    expect![[r#""#]].assert_eq(&gc("+2d"));
+    expect![[r#"
+        removed 0 files · 0 B · 4 blobs kept
+    "#]]
+    .assert_eq(&gc("+0"));
+    expect![[r#"
+        removed 4 files · 327 B · 0 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
+    expect![[r#"
+        removed 0 files · 0 B · 0 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
 }

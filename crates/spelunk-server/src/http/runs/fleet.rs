@@ -25,8 +25,8 @@ use super::supervisor;
 use super::tickets::{Progress, SnapshotSource, Ticket};
 use crate::mcp::stopped;
 
-/// A job of a newer version is left to newer nodes. Jobs with buckets are of the second format, all others of the first.
-const JOB_FORMAT: u64 = 2;
+/// A job of a newer version is left to newer nodes.
+const JOB_FORMAT: u64 = 1;
 /// A request up to this size is in the queue itself; a longer one is a blob.
 const INLINE_BYTES_MAX: usize = 256 << 10;
 /// How long one request to the queue waits for a job.
@@ -92,8 +92,7 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
         Ok(blob)
     };
     let uploads = uploads.iter().map(|bytes| keep(bytes)).collect::<Result<Vec<_>, _>>()?;
-    let format = if ticket.buckets.is_empty() { 1 } else { JOB_FORMAT };
-    let mut job = json!({ "format": format, "run": ticket.run, "uploads": uploads });
+    let mut job = json!({ "format": JOB_FORMAT, "run": ticket.run, "uploads": uploads });
     let whole = ticket.json().to_string();
     if whole.len() <= INLINE_BYTES_MAX {
         job["ticket"] = ticket.json();
@@ -102,8 +101,13 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
     }
     // First the note: a run that is in the queue is known to every node.
     fleet.note_run(&ticket.run, ticket.lean().json().to_string().into_bytes())?;
+    // Everybody who asks from a machine of their own has the same name.
+    let tenant = match ticket.client.as_str() {
+        "local" => format!("local {}", fleet.node()),
+        named => named.to_owned(),
+    };
     let attempt = ticket.at_ms;
-    fleet.enqueue(&format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
+    fleet.enqueue(&tenant, &format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
 }
 
 /// What a job of the queue says.
@@ -122,7 +126,7 @@ enum Unreadable {
 fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, FleetError> {
     let Ok(mut job) = serde_json::from_slice::<Value>(body) else { return Ok(Err(Unreadable::Garbage)) };
     match job["format"].as_u64() {
-        Some(1..=JOB_FORMAT) => {}
+        Some(JOB_FORMAT) => {}
         Some(format) if format > JOB_FORMAT => return Ok(Err(Unreadable::Newer)),
         Some(_) | None => return Ok(Err(Unreadable::Garbage)),
     }
