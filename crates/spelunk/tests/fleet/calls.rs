@@ -130,7 +130,7 @@ fn a_killed_node_s_calls_are_made_again_and_counted() {
 }
 
 #[test]
-fn a_killed_owner_s_run_goes_on_and_no_recorded_reply_is_paid_twice() {
+fn a_killed_owner_s_run_goes_on_with_the_replies_that_others_had_paid_for() {
     let Some(fleet) = logs() else { return };
     let gate = Gate::new();
     let held = gate.clone();
@@ -145,6 +145,12 @@ fn a_killed_owner_s_run_goes_on_and_no_recorded_reply_is_paid_twice() {
     // Both nodes are full of calls that wait: those of 5, 50 to 59.
     gate.reached_blocking(4);
     let owner = fleet.holder();
+    wait_for("all other replies to be recorded", || {
+        // What is in the owner's copy is in the fleet.
+        let journal = std::fs::read_to_string(fleet.journal_of(&owner)).unwrap();
+        let n_of = |kind: &str| journal.matches(&format!("\"type\":\"{kind}\"")).count();
+        (n_of("call.started") == n_of("call.settled") + 4).then_some(())
+    });
     let idx = names.iter().position(|name| **name == owner).unwrap();
     nodes[idx].kill();
     gate.open();
@@ -154,8 +160,8 @@ fn a_killed_owner_s_run_goes_on_and_no_recorded_reply_is_paid_twice() {
     let events = fleet.events();
     assert_contiguous(&events);
     assert_eq!((n_of(&events, "run.resumed"), n_of(&events, "call.settled")), (1, PARTS + 1));
-    let n_wasted = n_of(&events, "call.wasted");
-    assert!(n_wasted <= 4 && n_calls(&model) <= PARTS + 1 + n_wasted, "{n_wasted} {}", n_calls(&model));
+    // What was in flight is counted. The lost node's own two calls are made again; the other node kept its replies.
+    assert_eq!((n_of(&events, "call.wasted"), n_calls(&model)), (4, PARTS + 3));
 }
 
 #[test]
