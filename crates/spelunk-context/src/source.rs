@@ -200,34 +200,14 @@ impl Source {
                 if redacts {
                     report.redact(&name, &marks_in(&bytes));
                 }
-                let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(SourceItem {
-                    origin,
-                    name,
-                    bytes: n_bytes,
-                    named_by,
-                    redacts,
-                    is_image: false,
-                    server: None,
-                    object: None,
-                });
+                found(SourceItem::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
                 Ok(())
             }
             Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Database { server, text } => {
                 let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
-                let origin = Origin::Text(text);
-                let (named_by, server) = (NamedBy::User, Some(server));
-                found(SourceItem {
-                    origin,
-                    name,
-                    bytes: n_bytes,
-                    named_by,
-                    redacts,
-                    is_image: false,
-                    server,
-                    object: None,
-                });
+                let item = SourceItem::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
+                found(SourceItem { server: Some(server), ..item });
                 Ok(())
             }
         }
@@ -236,7 +216,10 @@ impl Source {
 
 impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
-        let origin = Origin::File(path);
+        Self::new(Origin::File(path), name, bytes, named_by, redacts)
+    }
+
+    fn new(origin: Origin, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self { origin, name, bytes, named_by, redacts, is_image: false, server: None, object: None }
     }
 }

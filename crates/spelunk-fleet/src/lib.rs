@@ -178,6 +178,13 @@ impl Fleet {
         }
     }
 
+    /// Does something that waits for the fleet, off the threads that it waits for.
+    fn apart(&self, work: impl FnOnce() + Send + 'static) {
+        if let Some(runtime) = &self.inner.runtime.0 {
+            runtime.spawn_blocking(work);
+        }
+    }
+
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.inner.runtime.0 {
             runtime.spawn(work);
