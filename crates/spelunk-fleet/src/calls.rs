@@ -233,20 +233,23 @@ async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: Own
                 let piece = piece.unwrap_or(Err(ModelError::StreamCut));
                 pieces.push(write_piece(&piece));
                 other.send(&pieces[pieces.len() - 1..]).await;
+                // An error is not kept.
+                if piece.is_err() {
+                    return;
+                }
                 if is_last(&piece) {
                     slot = None;
-                }
-                if piece.is_err() && matches!(other, Other::Lost { .. }) {
-                    return;
                 }
             }
             next = other.next() => {
                 other = match next {
                     Next::Over => return,
-                    Next::Lost => match fleet.connected().client.queue_subscribe(kept.clone(), GROUP.to_owned()).await {
-                        Ok(wanted) => Other::Lost { wanted, until: Instant::now() + KEEP },
-                        Err(_) => return,
-                    },
+                    Next::Lost => {
+                        let client = &fleet.connected().client;
+                        let wanted = client.queue_subscribe(kept.clone(), GROUP.to_owned()).await;
+                        let Ok(wanted) = wanted else { return };
+                        Other::Lost { wanted, until: Instant::now() + KEEP }
+                    }
                     Next::Wanted(from) => {
                         let Ok(mut line) = Line::open(&fleet, Some(from)).await else { return };
                         line.say_here().await;

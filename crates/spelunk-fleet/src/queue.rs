@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use async_nats::Subscriber;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::{AckKind, Message};
 use bytes::Bytes;
@@ -35,8 +34,6 @@ pub(crate) struct Turns {
     /// The subject of the tenant that had the last one.
     last: String,
     consumers: HashMap<String, PullConsumer>,
-    /// Hears of new jobs.
-    woken: Option<Subscriber>,
 }
 
 impl Fleet {
@@ -71,26 +68,20 @@ impl Fleet {
         let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
         let (began, filter) = (Instant::now(), self.queue_subject("*"));
         let mut turns = self.inner.turns.lock().await;
-        let mut woken = match turns.woken.take() {
-            Some(woken) => woken,
-            None => {
-                let woken = self.connected().client.subscribe(self.wake_subject()).await;
-                woken.map_err(|error| refused(&error))?
-            }
-        };
+        let woken = self.connected().client.subscribe(self.wake_subject()).await;
+        let mut woken = woken.map_err(|error| refused(&error))?;
         loop {
             // What was said before is seen now.
             while let Some(Some(_)) = woken.next().now_or_never() {}
             let tenants = subjects(&self.connected().queue, filter.clone()).await?;
             for tenant in turns.in_order(tenants) {
                 if let Some(message) = self.take(&mut turns, &tenant).await? {
-                    (turns.last, turns.woken) = (tenant, Some(woken));
+                    turns.last = tenant;
                     return Ok(Some(QueuedJob { fleet: self.clone(), message }));
                 }
             }
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
-                turns.woken = Some(woken);
                 return Ok(None);
             }
             drop(tokio::time::timeout(left.min(LOOK), woken.next()).await);
