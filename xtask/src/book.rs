@@ -1,5 +1,5 @@
-//! `cargo xtask book`: the sources of the documentation as mdBook reads them, in `target/book`. Pages and the files that they
-//! link to keep their places in the repository, so no link changes. `mdbook build target/book` makes the site.
+//! `cargo xtask book`: writes the sources of the documentation to `target/book`, as mdBook expects them. Pages and the
+//! files they link to keep their paths, so no link changes. `mdbook build target/book` makes the site.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use crate::tidy::links::{SUMMARY, links};
 use crate::tidy::{RepoFile, say};
 
-/// Copies what belongs to the book.
 pub(crate) fn run(root: &Path, files: &[RepoFile]) -> ExitCode {
     match assemble(root, files) {
         Ok(n_files) => {
@@ -41,7 +40,7 @@ fn assemble(root: &Path, files: &[RepoFile]) -> Result<usize, String> {
     Ok(pairs.len())
 }
 
-/// The pages of the summary, and the files that they link to.
+/// The pages of the summary and the files they link to.
 fn contents(files: &[RepoFile]) -> BTreeSet<String> {
     let page = |path: &str| files.iter().find(|file| file.path == path);
     let listed = page(SUMMARY).map(|summary| links(summary, "")).unwrap_or_default();

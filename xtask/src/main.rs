@@ -1,7 +1,7 @@
-//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
-//! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew;
-//! `cargo xtask coverage` writes `docs/coverage.md`; `cargo xtask book` assembles the documentation; `cargo xtask wheel` builds
-//! the Python package.
+//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes`
+//! prints how large the source is and how long packages take to build; `cargo xtask models` updates
+//! the catalogue of hosted models; `cargo xtask coverage` writes `docs/coverage.md`;
+//! `cargo xtask book` assembles the documentation; `cargo xtask wheel` builds the Python package.
 
 mod book;
 mod models;

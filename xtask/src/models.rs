@@ -1,5 +1,5 @@
-//! `cargo xtask models`: takes the catalogue of hosted models anew. The program itself does it, as for its users; what
-//! changed is printed, and the file is for review.
+//! `cargo xtask models`: updates the catalogue of hosted models with `spelunk model update`, the
+//! command that users run. It prints the changes; review the file before you commit it.
 
 use std::fs;
 use std::path::Path;

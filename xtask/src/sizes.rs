@@ -12,7 +12,6 @@ use crate::tidy::{RepoFile, say, source_lines};
 /// How many packages are shown; the rest are summed up in one line.
 const SHOWN: usize = 25;
 
-/// Prints both tables.
 #[expect(clippy::disallowed_methods, reason = "a chore reads what cargo wrote, where cargo wrote it")]
 pub(crate) fn run(root: &Path, files: &[RepoFile]) -> ExitCode {
     let lines = lines_by_crate(files);

@@ -26,46 +26,35 @@ use spelunk_types::{ErrorCode, Limits};
 
 pub(crate) use self::shape::source_lines;
 
-/// A file in the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RepoFile {
     /// Relative to the root of the repository, with forward slashes.
     pub(crate) path: String,
-    /// Its content.
     pub(crate) text: String,
 }
 
 impl RepoFile {
-    /// Whether it is Rust source.
     pub(crate) fn is_rust(&self) -> bool {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 }
 
-/// Whether a complaint fails the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// Only printed.
     Warning,
-    /// Fails the check.
     Failure,
 }
 
-/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
-    /// The file.
     pub(crate) path: String,
     /// From 1; 0 for the file as a whole.
     pub(crate) line: usize,
-    /// Whether it fails the check.
     pub(crate) weight: Weight,
-    /// What is wrong and what to do.
     pub(crate) message: String,
 }
 
 impl Complaint {
-    /// A complaint that fails the check.
     pub(crate) fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, weight: Weight::Failure, message: message.into() }
     }
@@ -84,7 +73,6 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Checks the repository and prints all complaints.
 pub(crate) fn run() -> ExitCode {
     let (n_files, complaints) = match check_repository() {
         Ok(checked) => checked,
@@ -106,7 +94,6 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-/// The root of the repository, and its files.
 pub(crate) fn repository() -> Result<(PathBuf, Vec<RepoFile>), String> {
     let metadata = metadata()?;
     let root = metadata["workspace_root"].as_str().ok_or("cargo metadata names no workspace root")?;
@@ -118,7 +105,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     let (_, files) = repository()?;
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     let mut complaints = edges::check(&metadata);
-    // The packages of other systems than Linux are seen by `cargo deny` alone.
+    // Packages for systems other than Linux are checked by `cargo deny` only.
     let packages = ["--filter-platform", "x86_64-unknown-linux-gnu", "--all-features"];
     complaints.extend(dependencies::check(&files, &cargo_metadata(&packages)?));
     complaints.extend(modules::check(&files));
@@ -139,7 +126,6 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     Ok((files.len(), complaints))
 }
 
-/// Runs every check that looks at one file.
 fn check_file(file: &RepoFile) -> Vec<Complaint> {
     let mut complaints = docs::check_paths(file);
     complaints.extend(manifests::check(file));
@@ -154,7 +140,7 @@ fn check_file(file: &RepoFile) -> Vec<Complaint> {
     complaints
 }
 
-/// What cargo knows about the workspace.
+/// The output of `cargo metadata`.
 pub(crate) fn metadata() -> Result<Value, String> {
     cargo_metadata(&["--no-deps"])
 }

@@ -1,14 +1,14 @@
-//! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`, stripped and
-//! compressed. Needs `maturin`, which may be named by its path, and on Linux `cc` and `nm`: there the program is a small
-//! one that runs the engine of the module.
+//! `cargo xtask wheel`: builds the Python package as a stripped wheel that includes the program, in
+//! `target/wheels`. Needs `maturin` (the argument is its path) and, on Linux, `cc` and `nm`: there
+//! the program is a small launcher that runs the engine of the module.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::tidy::{metadata, say};
 
-/// Builds the program and the module. `--dev`: without optimisation. `--musl`: for musl in place of glibc, with the package
-/// `ziglang` beside `maturin`.
+/// Builds the program and the module. `--dev` skips optimisation. `--musl` builds for musl instead
+/// of glibc and needs the package `ziglang` beside `maturin`.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let (flags, named): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
@@ -75,7 +75,7 @@ fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles the program that runs the engine of the module, with definitions of all that the module expects of Python.
+/// Compiles the launcher, with definitions of every Python symbol that the module imports.
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
 fn launcher(
     compiler: &mut Command,

@@ -35,37 +35,29 @@ use crate::terminal::{fitted, stderr_width};
 use crate::trust::{self, ChosenBy, UserState};
 use crate::units::escaped;
 
-/// How many directories above the current one are looked through for a workspace.
+/// How many directories above the current one are searched for a workspace.
 const ANCESTORS_MAX: usize = 100;
 
-/// The application state that every frontend works with.
 pub struct App {
     pub settings: Settings,
     pub environment: Environment,
     pub current_dir: PathBuf,
-    /// Rate limits, shared by all runs of the process.
     rate_limits: RateLimits,
-    /// The runs in progress in this process.
     pub live_runs: Arc<LiveRuns>,
     /// The program that runs model code.
     worker: WorkerPlace,
-    /// The embedder used by every index.
     embedder: SharedEmbedder,
-    /// Per-user state, outside of any project.
     pub user: UserState,
-    /// The path of the workspace, once it was looked for.
+    /// The path of the workspace, once it has been determined.
     workspace_root: OnceLock<PathBuf>,
-    /// The tools of every run that this process starts.
     tools: OnceLock<ExternalTools>,
-    /// Set once the workspace was found to be trusted.
+    /// Set once the workspace is known to be trusted.
     is_trusted: OnceLock<()>,
-    /// Set once the user was told that it is not trusted.
+    /// Set once the user was warned that it is not trusted.
     is_told: OnceLock<()>,
     /// When old runs were last looked for.
     pub(crate) cleaned_at_ms: AtomicU64,
-    /// The key that signs the reply cache.
     cache_key: OnceLock<[u8; 32]>,
-    /// The fleet, once it was connected to.
     #[cfg(feature = "fleet")]
     fleet: FleetPlace,
     /// Why the user's catalogue of hosted models is not used.
@@ -81,7 +73,7 @@ pub struct App {
 }
 
 impl App {
-    /// An instance that prints nothing, for use as a library.
+    /// An instance that prints nothing, for the library.
     pub fn quiet(
         settings: Settings,
         environment: Environment,
@@ -119,8 +111,8 @@ impl App {
         }
     }
 
-    /// The path of the workspace, whether or not it exists. If no path is set, it is that of the nearest directory
-    /// upwards that has a workspace of this user.
+    /// The path of the workspace, whether or not it exists. If no path is set, the workspace of
+    /// this user in the nearest directory upwards.
     pub fn workspace_root(&self) -> PathBuf {
         self.workspace_root.get_or_init(|| self.find_workspace()).clone()
     }
@@ -130,7 +122,7 @@ impl App {
         if *self.settings.origin("workspace.path") != Origin::Default || Workspace::exists(&here) {
             return here;
         }
-        // Somebody else may have put a workspace into a directory above: only a trusted one is taken.
+        // Somebody else may have put a workspace into a directory above: only a trusted one is used.
         let is_own = |root: &PathBuf| {
             Workspace::exists(root) && matches!(self.user.distrust(root, ChosenBy::Location), Ok(None))
         };
@@ -174,7 +166,6 @@ impl App {
         self.shared(workspace.with_cache_key(key).with_sync_mode(sync_mode))
     }
 
-    /// The workspace, shared with the fleet if there is one.
     #[cfg(feature = "fleet")]
     fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
         let Some(fleet) = self.fleet(Duration::ZERO)? else { return Ok(workspace) };
@@ -191,7 +182,7 @@ impl App {
         Err(Usage { message, hint }.into())
     }
 
-    /// Where calls are made, if this process belongs to a fleet.
+    /// Where model calls are made, if this process belongs to a fleet.
     #[cfg_attr(
         not(feature = "fleet"),
         expect(clippy::unused_self, reason = "without a fleet, calls are made here")
@@ -204,7 +195,7 @@ impl App {
         places
     }
 
-    /// The fleet of the settings. Keeps trying to connect for `patience` if no server answers. Blocking.
+    /// The configured fleet. If no server answers, keeps trying to connect for `patience`. Blocking.
     #[cfg(feature = "fleet")]
     pub fn fleet(&self, patience: Duration) -> Result<Option<Arc<FleetWorkspace>>, Failure> {
         let settings = &self.settings.fleet;
@@ -234,7 +225,7 @@ impl App {
     pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
         let root = self.workspace_root();
         if !Workspace::exists(&root) {
-            // The runs of a fleet are there before the first of them was read.
+            // The runs of a fleet exist before this process has read any.
             return if self.settings.fleet.url.is_some() { self.workspace().map(Some) } else { Ok(None) };
         }
         if self.is_trusted.get().is_none()
@@ -285,7 +276,6 @@ impl App {
         Ok(self.engine_on(self.workspace()?, scan))
     }
 
-    /// The engine on another workspace.
     pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let named_models = provider::named_models(&self.settings, &self.environment);
@@ -299,17 +289,16 @@ impl App {
         engine.with_detector(self.settings.detector(), self.detector_key())
     }
 
-    /// The tools of the runs of this process.
     pub fn run_tools(&self) -> ExternalTools {
         self.tools.get().cloned().unwrap_or_default()
     }
 
-    /// Gives the runs of this process these tools; only the first call counts.
+    /// Sets the tools of the runs of this process; only the first call counts.
     pub fn use_tools(&self, tools: ExternalTools) {
         drop(self.tools.set(tools));
     }
 
-    /// The embedder of an index: the model of `roles.embedding`, else the built-in one. Blocking.
+    /// The embedder of an index: the model of `roles.embedding` or else the built-in one. Blocking.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
         self.embedder.open(&self.settings, &self.environment)
     }
@@ -331,7 +320,6 @@ impl App {
         crate::sandbox::open(choice, &self.environment, &self.worker)
     }
 
-    /// The settings of a run, with the limits from the configuration.
     pub fn run_settings(&self) -> RunSettings {
         self.run_settings_within(self.settings.limits.clone())
     }

@@ -6,10 +6,8 @@ use serde_json::{Map, Value};
 use crate::config::nearest;
 use crate::failure::Usage;
 
-/// The hint of every rejection.
 pub const SCHEMA_HINT: &str = "see the schema of the tool";
 
-/// The arguments that were sent and not yet taken.
 pub struct Arguments {
     given: Map<String, Value>,
     taken: Vec<&'static str>,
@@ -31,7 +29,7 @@ impl Arguments {
         self.given.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Sets an argument that was not sent.
+    /// Sets an argument unless it was sent.
     pub fn unless_given(&mut self, name: &'static str, value: Value) {
         if !self.has(name) {
             self.given.insert(name.to_owned(), value);
@@ -122,7 +120,6 @@ impl Arguments {
     }
 }
 
-/// An error that names the argument.
 pub fn wrong(name: &str, what: &str) -> Usage {
     Usage { message: format!("the argument `{name}` {what}"), hint: SCHEMA_HINT.into() }
 }
@@ -135,7 +132,6 @@ fn bounded(name: &str, text: String, chars_max: usize) -> Result<String, Usage> 
     Ok(text)
 }
 
-/// The number, if it is an integer.
 pub fn whole_number(value: &Value) -> Option<u64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_u64() {

@@ -32,7 +32,6 @@ use crate::failure::{Failure, Usage};
 use crate::provider::{self, ChosenModels};
 use crate::retention;
 
-/// A question and everything needed to run it.
 pub struct Asking {
     pub question: String,
     pub sources: Sources,
@@ -40,20 +39,18 @@ pub struct Asking {
     pub strategy: StrategyChoice,
     pub focus: Focus,
     pub schema: Option<String>,
-    /// The conversation of a caller that runs tools itself.
+    /// The conversation of a caller that runs its own tools.
     pub turn: Option<CallerTurn>,
     pub tools: ExternalTools,
     pub settings: RunSettings,
 }
 
-/// The sources of a question.
 pub struct Sources {
     pub named: Named,
     pub options: ScanOptions,
     pub corpus: Corpus,
 }
 
-/// Where the sources were named.
 pub enum Named {
     /// With the question.
     Now(Vec<SourceInput>),
@@ -61,7 +58,6 @@ pub enum Named {
     Before(Vec<SourceSpec>),
 }
 
-/// The models of a run, by role.
 pub struct RoleModels {
     pub root: Arc<dyn Model>,
     /// The model for sub-calls, if a separate one was named.
@@ -77,12 +73,10 @@ impl From<ChosenModels> for RoleModels {
 }
 
 impl RoleModels {
-    /// All of the models.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         [&self.root].into_iter().chain(&self.sub).chain(&self.synthesis)
     }
 
-    /// One model for every role.
     pub fn one(root: Arc<dyn Model>) -> Self {
         Self { root, sub: None, synthesis: None }
     }
@@ -112,14 +106,12 @@ impl RoleModels {
         }
     }
 
-    /// The request to resume a run with these models.
     pub fn request(self, settings: RunSettings) -> ResumeRequest {
         let Self { root, sub, synthesis } = self;
         ResumeRequest { model: root, sub_model: sub, synthesis_model: synthesis, settings, program: None }
     }
 }
 
-/// A run that is ready to start.
 pub struct Ready {
     pub engine: Engine,
     pub sources: Vec<SourceSpec>,
@@ -146,13 +138,13 @@ impl Asking {
                 retention::apply(app, engine.workspace())?;
                 keep(&engine, inputs)?
             }
-            // An earlier run is still needed.
+            // No old runs are removed here: the earlier run is still needed.
             Named::Before(sources) => sources,
         };
         let is_conversation = sources.iter().any(is_messages);
-        // An agent gets the whole conversation as a file and is shown as much of it as it should see.
+        // An agent gets the whole conversation as a file, and its prompt shows the part that it should see.
         let is_cut = is_conversation && strategy != Strategy::Agent;
-        // Secrets are redacted before truncating, because half a secret is no longer recognized.
+        // Secrets are redacted before truncating, because half a secret is not recognized.
         let question = match (is_cut, allows_secrets) {
             (true, true) => last_messages(self.question),
             (true, false) => last_messages(redact(&self.question).0.into_owned()),
@@ -164,7 +156,7 @@ impl Asking {
     }
 }
 
-/// The strategy for a corpus with images that the user named: one that shows them to a model that sees.
+/// The strategy for a corpus with images that the user named: one that shows images to a model that accepts them.
 fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<Strategy, Failure> {
     let Some(image) = corpus.images().iter().find(|image| image.is_named) else { return Ok(strategy) };
     let (strategy, model) = match strategy {
@@ -183,7 +175,7 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
         }
     };
     let is_pdf = image.kind == ImageKind::Pdf;
-    let can_see = if is_pdf { model.reads_pdf() } else { model.sees_images() };
+    let can_see = if is_pdf { model.facts().reads_pdf } else { model.facts().sees_images };
     if can_see {
         return Ok(strategy);
     }
@@ -253,7 +245,7 @@ pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> 
     })
 }
 
-/// Rejects early what the engine would reject: only an agent run that has an answer takes follow-up questions.
+/// Rejects early what the engine would reject: only an agent run with an answer accepts follow-up questions.
 pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Failure> {
     require_question(question)?;
     begun(run, view)?;
@@ -265,7 +257,6 @@ pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Fai
     }
 }
 
-/// Rejects an empty question.
 pub fn require_question(question: &str) -> Result<(), Usage> {
     if !question.trim().is_empty() {
         return Ok(());
@@ -274,7 +265,6 @@ pub fn require_question(question: &str) -> Result<(), Usage> {
     Err(Usage { message: "the question is empty".into(), hint })
 }
 
-/// The strategy to begin with.
 pub fn decide(
     app: &App,
     tools: &ExternalTools,

@@ -14,7 +14,6 @@ const BROKE: FixedError = FixedError {
     hint: "see the server's log, or try different arguments",
 };
 
-/// Runs the closure on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

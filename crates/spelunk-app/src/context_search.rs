@@ -1,6 +1,6 @@
-//! Search in contexts: the passages of registered texts that match a query, by words or by meaning. One index in the
-//! workspace covers all contexts; a text is reindexed only when it has changed. The command line, agents and the HTTP
-//! server all use it.
+//! Search in contexts: the passages of registered texts that match a query, by words or by meaning.
+//! One index in the workspace covers all contexts; a text is reindexed only when it changes. The
+//! command line, agents and the HTTP server all use it.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -21,19 +21,17 @@ mod indexed;
 
 pub use indexed::{Indexed, Level};
 
-/// The index of all contexts, in the workspace.
 const FOLDER: &str = "index-v1/contexts";
 /// The maximum number of unreadable contexts that are listed.
 const UNREAD_MAX: usize = 20;
 /// The maximum number of paragraphs compared with a query by meaning: a remote embedding model charges for each.
 const PARAGRAPHS_MAX: usize = 256;
 
-/// A search request.
 #[derive(Debug)]
 pub struct ContextQuery {
     pub query: String,
     pub mode: Mode,
-    /// Only these contexts; all if empty.
+    /// All contexts if empty.
     pub ids: Vec<String>,
     /// The maximum number of passages per context.
     pub per_context_max: usize,
@@ -62,14 +60,12 @@ impl ContextQuery {
     }
 }
 
-/// A passage of a context.
 #[derive(Debug)]
 pub struct ContextHit {
     pub(crate) context: Arc<Context>,
     pub(crate) hit: Hit,
 }
 
-/// The search result.
 #[derive(Debug)]
 pub struct FoundInContexts {
     /// Best first.
@@ -81,11 +77,10 @@ pub struct FoundInContexts {
     pub(crate) notices: Vec<Notice>,
 }
 
-/// A search over one store.
 pub struct ContextSearch<'a> {
     pub app: &'a App,
     pub store: &'a ContextStore,
-    /// Whether a file may still be read: the roots can have been narrowed since it was registered.
+    /// Whether a file may still be read: the roots may have been narrowed since it was registered.
     pub admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
     /// Whether a large index may be built in the background.
     pub in_background: bool,
@@ -112,7 +107,7 @@ impl ContextSearch<'_> {
         let (folder, level) = (FOLDER, Level::WhereNeeded);
         let mut indexed =
             Indexed { app: self.app, folder, level, in_background: self.in_background, progress };
-        // The index covers all contexts, even if only some are searched: an update removes whatever it is not shown.
+        // The index covers all contexts, even if only some are searched: an update removes all others.
         let all = || match asked.ids.as_slice() {
             [] => Ok(None),
             [..] => Ok(Texts::read(self, self.store.list(), false)?.0.map(|all| all.view)),
@@ -141,7 +136,7 @@ impl ContextSearch<'_> {
         ids.iter().map(|id| Ok(self.store.get(id)?)).collect()
     }
 
-    /// A context as a source: a file is read in place, any other text is taken as it is now.
+    /// A context as a source: a file is read in place, any other text is copied now.
     fn source(&self, context: &Context) -> Result<SourceInput, Failure> {
         let key = key_of(context);
         if let ContextSource::File { path } = &context.source {
@@ -177,7 +172,6 @@ fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<
     Ok(found)
 }
 
-/// A paragraph within a passage.
 struct Paragraph<'t> {
     text: &'t str,
     /// Its offset from the start of the passage, in bytes and in lines.
@@ -267,8 +261,8 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
 }
 
-/// A directory name, because an id may contain anything. Contexts of the same file share a key, because a corpus
-/// contains a file only once.
+/// A directory name, because an id may contain any character. Contexts of the same file share a
+/// key, because a corpus contains each file only once.
 fn key_of(context: &Context) -> String {
     let named = match &context.source {
         ContextSource::File { path } => format!("file {}", path.display()),
@@ -279,7 +273,6 @@ fn key_of(context: &Context) -> String {
     digest(named.as_bytes()).as_str().chars().take(20).collect()
 }
 
-/// The texts to search, and the context each belongs to.
 struct Texts {
     view: View,
     by_key: HashMap<String, Arc<Context>>,
@@ -311,7 +304,7 @@ impl Texts {
         }
         let mut scanned = scan(&sources);
         if scanned.is_err() && !must_read {
-            // One unreadable source fails the whole scan: each is scanned alone to find out which.
+            // One unreadable source fails the whole scan, so each is scanned alone to find out which it is.
             sources.retain(|(context, source)| match scan_all(std::slice::from_ref(source)) {
                 Ok(_) | Err(SourceError::Empty { .. }) => true,
                 Err(error) => {

@@ -1,12 +1,11 @@
-//! The environment: the only module that reads environment variables. They are captured once at startup and passed
-//! down, so tests supply their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
-//! every other variable the program reads is declared here.
+//! The environment: the only module that reads environment variables. They are captured once at startup and
+//! passed down, so that tests can supply their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived
+//! from the settings table; every other variable is declared here.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The prefix of all our variables.
 pub(crate) const PREFIX: &str = "SPELUNK_";
 
 /// Declares the variables that are not settings, each with its line for the reference.
@@ -80,7 +79,6 @@ impl Environment {
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
     }
 
-    /// This environment with these variables added.
     pub(crate) fn with(mut self, variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         self.variables.extend(variables);
         self

@@ -5,20 +5,16 @@ use std::error::Error;
 use serde_json::json;
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-/// The maximum number of causes shown.
 const CAUSES_MAX: usize = 16;
 
-/// Whether to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Plain text.
     Plain,
-    /// With the terminal's colours.
     Colored,
 }
 
 impl Paint {
-    /// The text in a style of the terminal: `1;31` is bold and red.
+    /// The text in a terminal style: `1;31` is bold red.
     pub fn apply(self, style: &str, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
@@ -87,7 +83,7 @@ fn causes(error: &dyn Explain) -> Vec<String> {
     causes
 }
 
-/// A message about user input may point into it with a caret, which takes lines of its own.
+/// A message about user input may point into it with a caret and then has several lines.
 fn message(error: &dyn Explain) -> String {
     let message = error.to_string();
     if error.code() == ErrorCode::UsageWrong {
@@ -97,7 +93,7 @@ fn message(error: &dyn Explain) -> String {
     }
 }
 
-/// Text from providers and documents ends up here: escape sequences in it must not reach the terminal.
+/// Text from providers and documents may contain escape sequences, which must not reach the terminal.
 fn one_line(text: &str) -> String {
     text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

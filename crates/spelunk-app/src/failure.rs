@@ -12,7 +12,7 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// An error that is always the same.
+/// An error without variable parts.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct FixedError {

@@ -6,19 +6,18 @@ use std::time::Duration;
 use spelunk_fleet::{Fleet, FleetError, FleetOptions, FleetWorkspace};
 use spelunk_fs::PrivateDir;
 
-/// The connection, once there is one.
+/// The connection, once it is made.
 #[derive(Default)]
 pub(crate) struct FleetPlace {
     connected: Mutex<Option<Arc<FleetWorkspace>>>,
 }
 
 impl FleetPlace {
-    /// The connection, if there is one.
     pub(crate) fn connected(&self) -> Option<Arc<FleetWorkspace>> {
         self.connected.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Connects at the first call, and keeps trying for `patience` if no server answers. Blocking.
+    /// Connects at the first call; if no server answers, keeps trying for `patience`. Blocking.
     pub(crate) fn connect(
         &self,
         options: impl FnOnce() -> FleetOptions,

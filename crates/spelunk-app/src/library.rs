@@ -57,15 +57,15 @@ impl Spelunk {
         Self { app: Arc::new(app) }
     }
 
-    /// The contexts of the workspace, explored as by every other interface. `store()` registers, combines and evicts
-    /// them; its `save` writes what was looked at for others to see.
+    /// The contexts of the workspace, explored as by every other interface. `store()` registers,
+    /// combines and evicts them; its `save` writes the access counts for other processes.
     pub fn contexts(&self) -> Result<Navigator, Error> {
         // Create the workspace's own files first: they keep the directory private and out of git.
         drop(self.app.workspace()?);
         Ok(Navigator::new(Arc::new(contexts(&self.app, SecretFiles::Refused)?)))
     }
 
-    /// Opens sessions for code in the sandbox of runs, for a program with a loop of its own. Nothing of them is recorded.
+    /// Opens code sessions in the sandbox of runs, for a program with its own loop. They are not recorded.
     pub fn sessions(&self) -> Result<Sessions, Error> {
         Ok(Sessions::new(self.app.sandbox(None)?, &self.app.settings.limits))
     }
@@ -119,7 +119,7 @@ impl Spelunk {
         Ok(rows.await?)
     }
 
-    /// The viewer with this run in it, as one HTML file that needs no server: what it did, or has done so far.
+    /// The viewer with this run, finished or in progress, as one HTML file that needs no server.
     pub async fn page(&self, run: &RunId) -> Result<String, Error> {
         let (app, run) = (Arc::clone(&self.app), run.clone());
         let page = blocking(move || {
@@ -129,7 +129,7 @@ impl Spelunk {
         Ok(page.await?)
     }
 
-    /// The best passages of files and directories, by words and by meaning, as in `spelunk search --json`. Asks no model.
+    /// The best passages of files and directories, by words and meaning, as in `spelunk search --json`. Calls no model.
     pub async fn search(&self, query: String, paths: Vec<PathBuf>, hits_max: usize) -> Result<Value, Error> {
         let app = Arc::clone(&self.app);
         let found = blocking(move || {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use spelunk_engine::Cancel;
 use spelunk_types::RunId;
 
-/// Every run in progress.
 #[derive(Default)]
 pub struct LiveRuns {
     state: Mutex<State>,
@@ -17,13 +16,13 @@ pub struct LiveRuns {
 
 #[derive(Default)]
 struct State {
-    /// No limit by default: only servers have one.
+    /// `None` means no limit: only servers have one.
     slots_max: Option<usize>,
     slots_taken: usize,
     cancels: HashMap<RunId, Cancel>,
 }
 
-/// A place among the runs in progress, free again when this is dropped.
+/// A place among the runs in progress, freed when it is dropped.
 pub struct Slot {
     runs: Arc<LiveRuns>,
     run: Option<RunId>,
@@ -36,12 +35,11 @@ impl LiveRuns {
         self.state().slots_max = Some(slots_max);
     }
 
-    /// Sets what happens whenever a slot becomes free. Only the first call has an effect.
+    /// Sets the callback for freed slots. Only the first call has an effect.
     pub fn on_free(&self, callback: impl Fn() + Send + Sync + 'static) {
         drop(self.freed.set(Box::new(callback)));
     }
 
-    /// A slot, if one is free.
     pub fn take_slot(self: &Arc<Self>) -> Option<Slot> {
         let mut state = self.state();
         if state.slots_max.is_some_and(|slots_max| state.slots_taken >= slots_max) {
@@ -52,12 +50,11 @@ impl LiveRuns {
         Some(Slot { runs: Arc::clone(self), run: None, is_counted: true })
     }
 
-    /// A place for a session that mostly waits for its user: it can be cancelled, and takes no slot.
+    /// A place for a session that mostly waits for its user: it can be cancelled but takes no slot.
     pub fn uncounted(self: &Arc<Self>) -> Slot {
         Slot { runs: Arc::clone(self), run: None, is_counted: false }
     }
 
-    /// How many slots are taken.
     pub fn slots_taken(&self) -> usize {
         self.state().slots_taken
     }
@@ -74,7 +71,7 @@ impl LiveRuns {
 }
 
 impl Slot {
-    /// Says which run is in it, and how to stop that.
+    /// Records which run is in this place, and how to stop it.
     pub fn hold(&mut self, run: &RunId, cancel: &Cancel) {
         self.runs.state().cancels.insert(run.clone(), cancel.clone());
         self.run = Some(run.clone());

@@ -1,5 +1,5 @@
-//! Local models: GGUF files in one folder of the user, by name. This module locates them and reads their headers;
-//! `pull` downloads them. A newer catalogue of hosted models lies in the same folder.
+//! Local models: GGUF files in one folder of the user, by name. This module finds them and reads their
+//! headers; `pull` downloads them. The same folder may contain a newer catalogue of hosted models.
 
 use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,14 @@ use spelunk_model::{GgufError, GgufHeader, HostedCatalogue};
 use crate::config::LocalSettings;
 use crate::env::{self, Environment};
 
-/// The file extension of a model.
 pub(crate) const EXTENSION: &str = ".gguf";
 
-/// The catalogue of hosted models that `spelunk model update` brought.
+/// The catalogue of hosted models from `spelunk model update`.
 const CATALOGUE: &str = "hosted-models.txt";
-/// The maximum length of that file.
 const CATALOGUE_BYTES_MAX: u64 = 8 << 20;
-/// An empty file: a download was offered.
+/// An empty file that records that a download was offered.
 const OFFERED: &str = ".download-offered";
-/// The maximum length of a model name.
 const NAME_BYTES_MAX: usize = 80;
-/// The maximum number of models listed.
 const MODELS_MAX: usize = 1_000;
 
 /// How to build a program that can run local models.
@@ -30,13 +26,11 @@ pub const BUILD_COMMAND: &str =
 /// Whether this build can run local models.
 pub const IS_BUILT_IN: bool = cfg!(feature = "embedded");
 
-/// The folder of local models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFolder {
     path: PathBuf,
 }
 
-/// A model of the folder.
 #[derive(Debug)]
 pub struct LocalModel {
     pub name: String,
@@ -69,12 +63,11 @@ impl ModelFolder {
         self.path.join(format!("{name}{EXTENSION}"))
     }
 
-    /// Whether there is a model of that name.
     pub fn has(&self, name: &str) -> bool {
         self.file(name).is_file()
     }
 
-    /// Notes that a download was offered; whether it had not been, and could be noted.
+    /// Records that a download was offered; true if it had not been offered before and could be recorded.
     #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
     pub fn note_offer(&self) -> bool {
         let note = self.path.join(OFFERED);
@@ -86,8 +79,8 @@ impl ModelFolder {
         self.path.join(CATALOGUE)
     }
 
-    /// Uses the user's catalogue in this process unless the built-in one is newer; the error says why it cannot be
-    /// used.
+    /// Uses the user's catalogue in this process unless the built-in one is newer; the error says
+    /// why it is unusable.
     pub(crate) fn install_catalogue(&self) -> Result<(), String> {
         let path = self.catalogue_path();
         let unusable = |why: String| {
@@ -104,7 +97,6 @@ impl ModelFolder {
         }
     }
 
-    /// The model of that name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<LocalModel> {
         if !is_name(name) {
             return None;
@@ -112,7 +104,6 @@ impl ModelFolder {
         self.read(name)
     }
 
-    /// All models, sorted by name.
     #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
     pub fn all(&self) -> Vec<LocalModel> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
@@ -133,7 +124,6 @@ impl ModelFolder {
     }
 }
 
-/// Reads the header of a model file.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the files that its user names")]
 pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
     let file = std::fs::File::open(path).map_err(GgufError::Read)?;

@@ -1,5 +1,5 @@
-//! The log of a server. Lines go through a queue to a dedicated writer thread, so a stalled reader blocks only that
-//! thread. Lines that do not fit are dropped, counted, and reported once the reader catches up.
+//! The log of a server. A queue passes lines to a writer thread, so a stalled reader blocks only that thread.
+//! Lines that do not fit are dropped, counted, and reported when the reader catches up.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,6 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The maximum number of queued lines.
 const LINES_MAX: usize = 1_000;
 /// How long shutdown waits for the last lines to be written.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
@@ -17,12 +16,11 @@ pub(crate) struct LogWriter {
     /// `None` once the log is closed.
     queue: Mutex<Option<SyncSender<String>>>,
     n_dropped: Arc<AtomicU64>,
-    /// Resolves when the last line is written.
+    /// Receives when the last line is written.
     written: Mutex<Receiver<()>>,
 }
 
 impl LogWriter {
-    /// A log to this program's standard error.
     pub(crate) fn to_stderr() -> io::Result<Self> {
         // Bypasses the standard library's handle: a writer blocked on its lock would block every other one.
         #[cfg(unix)]
@@ -47,7 +45,7 @@ impl LogWriter {
                 // A closed pipe is not an error: the reader has seen enough.
                 drop(out.write_all(format!("{report}{line}\n").as_bytes()));
             }
-            // The receiver may be gone, which is fine.
+            // The receiver may be gone.
             let _unheard = done.send(());
         };
         std::thread::Builder::new().name("log".to_owned()).spawn(write)?;

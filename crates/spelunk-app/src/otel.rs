@@ -1,6 +1,6 @@
-//! OpenTelemetry spans of a finished run, folded from its journal: the run, its frames, calls and cells, named by the
-//! semantic conventions for generative AI. They contain no prompts, documents or answers. They are sent when a run
-//! ends, if a collector is set; a collector that does not respond causes only a warning.
+//! OpenTelemetry spans of a finished run, folded from its journal: the run, its frames, calls and cells, named after
+//! the semantic conventions for generative AI. They contain no prompts, documents or answers. They are sent when a run
+//! ends, if a collector is configured; if it does not respond, there is only a warning.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,17 +16,15 @@ use crate::blocking::blocking;
 use crate::env;
 use crate::failure::Failure;
 
-/// Spans per request.
 const BATCH: usize = 500;
 const SPANS_MAX: usize = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 const NS_PER_MS: u64 = 1_000_000;
-/// The span kind, as numbered by the protocol.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
-/// Sends the spans of a run, if a collector is set.
+/// Sends the spans of a run, if a collector is configured.
 pub async fn export(app: &App, run: &RunId) {
     let Some(endpoint) = app.environment.text(env::OTEL_EXPORTER_OTLP_ENDPOINT) else { return };
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
@@ -65,7 +63,6 @@ fn request(spans: &[Value]) -> Value {
     }] })
 }
 
-/// The spans opened and not yet closed.
 #[derive(Default)]
 struct Fold {
     run: String,
@@ -78,7 +75,7 @@ struct Fold {
     spans: Vec<Value>,
 }
 
-/// The spans of these events. A span still open at the end is closed there.
+/// The spans of these events. Spans that are open at the end are closed there.
 fn spans<'a>(run: &RunId, events: impl Iterator<Item = &'a Event>) -> Vec<Value> {
     let mut fold = Fold { run: run.to_string(), ..Fold::default() };
     for event in events {

@@ -1,5 +1,5 @@
-//! Personal contexts: a folder with `foundation/`, `projects/`, `temporal/` and a memory graph, registered at once, and
-//! read together as one object. YAML, JSON and Markdown are parsed; what cannot be parsed stays text.
+//! Personal contexts: a folder with `foundation/`, `projects/`, `temporal/` and a memory graph, registered
+//! together and combined into one object. YAML, JSON and Markdown are parsed; anything else stays text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,24 +10,23 @@ use spelunk_context::{Context, ContextId, ContextKind, ContextStore, Factory, Me
 
 use crate::failure::{Failure, Usage};
 
-/// Where a memory graph is looked for.
+/// The possible locations of the memory graph.
 const GRAPHS: [&str; 3] = ["memory/graph.json", "memory/graph.jsonl", "mindgraph.json"];
-/// Further files, a `name: path` in each line.
+/// Lists further files, one `name: path` per line.
 const COLLECTION: &str = "collection.yaml";
 const COLLECTION_BYTES_MAX: u64 = 1_000_000;
-/// Deeper nesting is not read.
 const YAML_DEPTH_MAX: usize = 32;
 
-/// What a folder of personal contexts gave.
+/// The result of registering a folder of personal contexts.
 #[derive(Debug, Default)]
 pub struct PersonalReport {
     pub registered: Vec<Arc<Context>>,
     pub already: Vec<ContextId>,
-    /// What was left out, by reason.
+    /// The number of skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
-/// Registers everything that the folder has of the known names.
+/// Registers everything with a known name in the folder.
 pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Failure> {
     let factory = Factory::new(store);
     let mut report = PersonalReport::default();
@@ -74,7 +73,7 @@ fn collection(text: &str) -> Result<Vec<(String, String)>, Usage> {
     })
 }
 
-/// What is known of the user, of one project, and of the contexts in use, as one object: `{user, project, working}`.
+/// The user, one project and the contexts in use as one object: `{user, project, working}`.
 pub fn combined(store: &ContextStore, project: Option<&str>, working: &[String]) -> Result<Value, Failure> {
     let below = |prefix: &str| -> Result<Value, Failure> {
         let mut texts = Map::new();
@@ -101,7 +100,6 @@ fn parsed_context(store: &ContextStore, context: &Context) -> Result<Value, Fail
     Ok(parsed(format(&context.metadata).as_deref().unwrap_or_default(), &text))
 }
 
-/// A text in the structure of its format, or as it is.
 fn parsed(format: &str, text: &str) -> Value {
     let value = match format {
         "yaml" | "yml" => yaml(text),
@@ -116,7 +114,7 @@ fn parsed(format: &str, text: &str) -> Value {
     value.unwrap_or_else(|| text.into())
 }
 
-/// A YAML document. One with anchors or tags of its own stays text, so that no file can become larger than it is.
+/// A YAML document. If it has anchors or custom tags, it stays text, so that no file can expand.
 fn yaml(text: &str) -> Option<Value> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_anchors: 0, max_aliases: 0, max_depth: YAML_DEPTH_MAX, max_documents: 1 },
@@ -127,7 +125,7 @@ fn yaml(text: &str) -> Option<Value> {
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-/// A Markdown text by its headings; what comes before the first is under `""`.
+/// Markdown by headings; text before the first heading is under `""`.
 fn sections(text: &str) -> Value {
     let mut sections: Map<String, Value> = Map::new();
     let (mut title, mut body) = (String::new(), String::new());

@@ -1,6 +1,6 @@
-//! Planning: what an analyst run would read and do for a question, and what it may cost, before anything is spent. The
-//! command, the HTTP server and the MCP server all use it; files are read under the same limits as in `ask`, and the
-//! tasks are those of the run.
+//! Planning: what an analyst run would read and do for a question, and what it may cost, before
+//! anything is spent. The command, the HTTP server and the MCP server all use it; files are read
+//! under the same limits as in `ask`, and the tasks are those of the run.
 
 use std::sync::Arc;
 
@@ -15,22 +15,18 @@ use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::sources::{LeftOut, left_out};
 
-/// A plan and what is displayed with it.
 pub struct Planned {
     pub plan: Plan,
     pub(crate) forecast: Forecast,
     pub left_out: LeftOut,
     /// The model that would read the parts, as far as it is known without contacting anything.
     pub(crate) reader: Option<PlanModel>,
-    /// The model that would do the synthesis.
     pub(crate) synthesis: Option<PlanModel>,
 }
 
-/// A model that would be used.
 #[derive(Clone)]
 pub(crate) struct PlanModel {
     pub(crate) reference: ModelRef,
-    /// Its price, if known.
     pub(crate) price: Option<Price>,
 }
 
@@ -47,7 +43,7 @@ pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mo
     Planned { plan, forecast, left_out, reader, synthesis }
 }
 
-/// The detector of the settings, with types as users write them: `*.inc=source_code`.
+/// The configured detector with additional types as users write them: `*.inc=source_code`.
 pub fn detector_with(app: &App, types: &[String]) -> Result<Detector, Failure> {
     let detector = app.settings.detector();
     detector.clone().with_overrides(types).map_err(|error| {
@@ -64,7 +60,7 @@ pub fn detector_with(app: &App, types: &[String]) -> Result<Detector, Failure> {
     })
 }
 
-/// The root model, the model that reads the parts, and the synthesis model.
+/// The root model, the model for parts, and the synthesis model.
 fn models(app: &App) -> [Option<PlanModel>; 3] {
     let listed = provider::configured_models(&app.settings, &app.environment);
     ["root", "sub", "synthesis"].map(|role| {

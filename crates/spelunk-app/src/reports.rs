@@ -21,7 +21,6 @@ use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, R
 use crate::render::viewer::{Exported, exported};
 use crate::sources::scan_status;
 
-/// The maximum number of places whose source lines are read.
 const EXCERPTS_MAX: usize = 5_000;
 const LINE_CHARS_MAX: usize = 500;
 
@@ -54,7 +53,6 @@ impl Format {
     }
 }
 
-/// The report of a run, in one format.
 pub fn render_report(
     app: &App,
     workspace: &Workspace,
@@ -66,7 +64,7 @@ pub fn render_report(
     Ok(report_text(app, &report, &excerpts, format))
 }
 
-/// The viewer with this run in it as one file, and the number of texts that were left out.
+/// The viewer with this run as one file, and the number of texts that were left out.
 pub fn render_page(app: &App, workspace: &Workspace, run: &RunId) -> Result<(String, u64), Failure> {
     let report = RunReport::read(workspace, run)?;
     let (report, excerpts, detector) = (&report, &excerpts(app, &report), &app.settings.detector());
@@ -88,7 +86,7 @@ pub fn report_text(app: &App, report: &RunReport, excerpts: &Excerpts, format: F
     }
 }
 
-/// Documents of a directory source are named relative to it; code hosts need paths relative to the current directory.
+/// Documents are named relative to their directory source; code hosts need paths relative to the current one.
 fn base(app: &App, sources: &[SourceSpec]) -> String {
     let [SourceSpec::Path { path, name: None }] = sources else { return String::new() };
     let path = Path::new(path);
@@ -160,7 +158,6 @@ fn read_around(reader: &Reader, place: &CitedLines) -> Option<Excerpt> {
     Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
 }
 
-/// Lines that a report refers to.
 struct CitedLines {
     file: String,
     line: u64,

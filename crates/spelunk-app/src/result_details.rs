@@ -1,5 +1,4 @@
-//! The details of a result besides its answer: evidence, metrics and errors. For JSON and for programs, the same for
-//! every strategy.
+//! The details of a result besides its answer: evidence, metrics and errors. The same for every strategy.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +72,7 @@ impl Evidence {
     }
 }
 
-/// Parses one line of a desk's evidence log. Anything else that a script wrote there is ignored.
+/// Parses a line of a desk's evidence log. Other lines that a script wrote there are ignored.
 fn fact(line: &str) -> Option<Evidence> {
     let mut line: Value = serde_json::from_str(line).ok()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);

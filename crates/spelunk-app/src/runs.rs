@@ -9,10 +9,10 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::units::{count, dollars, head};
 
-/// The states that a person sees, by [`status`].
+/// The states that people see, by [`status`].
 pub const STATUSES: [&str; 9] =
     ["running", "waiting", "interrupted", "limited", "answered", "failed", "cancelled", "damaged", "newer"];
-/// Former words for some of them.
+/// Former words for some states.
 pub const STATUSES_FORMER: [&str; 2] = ["open", "stopped"];
 
 /// The states that a word selects: itself, or those that a former word covered.
@@ -52,8 +52,8 @@ pub fn state(view: &RunView) -> String {
     }
 }
 
-/// The state of a run for a person: `open` is divided by whether a process is working on the run, and whether it has
-/// anything to do. A code follows where there is one.
+/// The state of a run for people: `open` is divided by whether a process works on the run and
+/// whether there is anything to do. A code follows, if there is one.
 pub fn status(view: &RunView, is_locked: bool) -> String {
     match &view.outcome {
         None if !is_locked => "interrupted".to_owned(),
@@ -87,7 +87,6 @@ pub fn find_resumable(app: &App) -> Result<(Workspace, RunId), Failure> {
     Ok((workspace, newest))
 }
 
-/// The state of a run as JSON.
 pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
     let blobs = workspace.blobs();
     let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
@@ -158,7 +157,6 @@ pub struct Row {
     pub run: RunId,
     lifecycle: &'static str,
     pub state: String,
-    /// The state for a person.
     status: String,
     pub question: String,
     /// The strategy that answers, and the model; `None` if it is unknown.
@@ -171,7 +169,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The first word of the state for a person; an unreadable journal is `damaged`, or of a `newer` version.
+    /// The first word of the state; an unreadable journal is `damaged`, or from a `newer` version.
     pub fn status(&self) -> &str {
         if self.status == ErrorCode::JournalNewer.name() {
             return "newer";
@@ -180,7 +178,6 @@ impl Row {
         STATUSES.into_iter().find(|status| *status == first).unwrap_or("damaged")
     }
 
-    /// The row as JSON.
     pub fn json(&self) -> Value {
         json!({
             "run": self.run,
@@ -211,10 +208,9 @@ impl Row {
     }
 }
 
-/// The header of a list of runs.
 pub const HEADER: &str = "RUN       STARTED      STATE        CALLS      COST  QUESTION";
 
-/// When a run started, as people say it; the date if that is more than a month ago.
+/// When a run started, in relative terms; the date if it is more than a month ago.
 fn when(run: &RunId, now_ms: u64) -> String {
     const DAY_S: u64 = 86_400;
     let stamp = run.as_str().get(4..19).unwrap_or_default();
@@ -244,7 +240,7 @@ fn days_of(year: u64, month: u64, day: u64) -> u64 {
     days.saturating_sub(719_469)
 }
 
-/// A damaged run is listed as such: one bad journal must not hide the others.
+/// One row. A damaged run is listed as such: one bad journal must not hide the others.
 pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
     let lifecycle = "active";
     let records = match workspace.read_journal(&run) {

@@ -1,5 +1,5 @@
-//! Where model code runs: in worker processes of this program, or in the machine's `CPython`. Other work that must not
-//! run in this process uses workers too.
+//! Where model code runs: in worker processes of this program, or in the machine's `CPython`. Other
+//! work that must not run in this process uses the workers too.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +11,12 @@ use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
 use crate::failure::{Failure, FixedError, Usage};
 
-/// The argument that makes this program a worker. It is hidden from the list of commands, because it is not for people.
+/// The argument that makes this program a worker. It is hidden from the list of commands.
 pub const OWN_WORD: &str = "worker";
 
-/// The argument that makes another program a worker; chosen so as not to clash with a command of that program.
+/// The argument that makes another program a worker; chosen so that it does not clash with that program's commands.
 pub(crate) const HOOK_WORD: &str = "spelunk-worker";
 
-/// The tasks of a worker besides cells.
 pub const TASKS: &[Task] = &[
     Task { name: spelunk_context::EXTRACT_TASK, run: spelunk_context::serve_extract },
     Task { name: spelunk_context::PARSE_TASK, run: spelunk_context::serve_parse },
@@ -32,7 +31,6 @@ pub(crate) fn hook() {
     IS_HOOKED.store(true, Ordering::Release);
 }
 
-/// The program that is started as a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerPlace {
     /// This program, which is `spelunk`.
@@ -43,7 +41,7 @@ pub enum WorkerPlace {
     Program(PathBuf),
 }
 
-/// A program that embeds the library but did not register itself as a worker.
+/// The error for a program that embeds the library but did not register itself as a worker.
 const NO_WORKER: FixedError = FixedError {
     code: ErrorCode::SandboxFailed,
     message: "this program cannot run model-written code: it has no worker",

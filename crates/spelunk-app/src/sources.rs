@@ -47,8 +47,8 @@ impl Servers {
     }
 }
 
-/// A path or the URL of a server as a source, as the user names it. A file is cited by the path that was typed, so that
-/// it can be opened from here.
+/// A typed path or the URL of a server as a source. A file is cited by the typed path, so that it can be
+/// opened from here.
 pub fn source(app: &App, typed: &Path) -> SourceInput {
     if let Some(url) = typed.to_str().filter(|typed| is_server_url(typed)) {
         return app.servers().open(url);
@@ -69,8 +69,8 @@ pub fn contexts(app: &App, secrets: SecretFiles) -> Result<ContextStore, Failure
     Ok(store)
 }
 
-/// A context as a source. A file is read in place and cited by the id; any other text is taken as it is now. `admit`
-/// says whether a file may still be read.
+/// A context as a source. A file is read in place and cited by the id; any other text is copied
+/// now. `admit` decides whether a file may still be read.
 pub fn context_source(
     store: &ContextStore,
     id: &str,
@@ -84,7 +84,6 @@ pub fn context_source(
     Ok(SourceInput::Text { name: context.id.as_str().to_owned(), bytes: text.as_bytes().to_vec() })
 }
 
-/// What a plan does not cover.
 pub struct LeftOut {
     /// Skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
@@ -94,7 +93,6 @@ pub struct LeftOut {
     pub redacted: BTreeMap<String, u64>,
 }
 
-/// What a plan of this corpus does not cover.
 pub(crate) fn left_out(corpus: &Corpus) -> LeftOut {
     let over_the_cap = corpus.reports().iter().flat_map(|report| report.left_out.clone());
     LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect(), redacted: redacted(corpus) }

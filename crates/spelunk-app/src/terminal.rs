@@ -1,4 +1,4 @@
-//! The size of the terminal. Output that goes to a file or a pipe has no width, and is not wrapped.
+//! The size of the terminal. Output to a file or a pipe has no width and is not wrapped.
 
 use std::borrow::Cow;
 use std::io;

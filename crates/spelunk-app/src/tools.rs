@@ -1,5 +1,5 @@
-//! The user's tools: which sources a question uses, how they are started, and who is asked before one changes
-//! something. The engine calls and records them.
+//! The user's tools: which sources a question uses, how they are started, and who is asked before a
+//! tool changes something. The engine calls and records them.
 
 mod http;
 mod mcp;
@@ -16,18 +16,18 @@ use crate::config::{Settings, ToolCommand, ToolProvider, ToolSource, nearest};
 use crate::env::Environment;
 use crate::failure::{Failure, Usage};
 
-/// Which tools a question may use, as flags say it.
+/// The tools that a question may use, from flags.
 #[derive(Debug, Clone, Default)]
 pub struct WantedTools {
-    /// Names of the settings.
+    /// Names from the settings.
     pub names: Vec<String>,
     /// MCP servers: commands or URLs.
     pub mcp: Vec<String>,
-    /// Tools, or all of a source, that may change something without asking.
+    /// Tools, or whole sources, that may change something without asking.
     pub allow: Vec<String>,
-    /// Tools, or all of a source, that are left out.
+    /// Tools, or whole sources, that are excluded.
     pub deny: Vec<String>,
-    /// Tools, or all of a source, that child frames may use, too.
+    /// Tools, or whole sources, that child frames may use too.
     pub sub: Vec<String>,
 }
 
@@ -38,16 +38,13 @@ impl WantedTools {
     }
 }
 
-/// Where the error output of a command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Complaints {
-    /// Nowhere: it would run into the output of a question.
+    /// It would be mixed with the output of a question.
     Hidden,
-    /// To the error output of this process.
     Shown,
 }
 
-/// A source of tools cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ToolsError {
@@ -70,7 +67,7 @@ impl Explain for ToolsError {
     }
 }
 
-/// Starts the sources and lists their tools. The sources end when the tools are dropped.
+/// Starts the sources and lists their tools. The sources stop when the tools are dropped.
 pub async fn open(
     settings: &Settings,
     environment: &Environment,
@@ -149,7 +146,7 @@ async fn open_source(
     mcp::open(source, transport).await.map_err(unavailable)
 }
 
-/// The command with the variables that it may see: keys of models are none of its business.
+/// The command with the variables that it may see, which exclude model keys.
 fn command(command: &ToolCommand, environment: &Environment, complaints: Complaints) -> Command {
     const USUAL: [&str; 12] = [
         "HOME",
@@ -200,7 +197,7 @@ fn external(
     }
 }
 
-/// The name as Python can write it.
+/// The name as a Python identifier.
 pub fn function_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

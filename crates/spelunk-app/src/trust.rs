@@ -22,13 +22,11 @@ use crate::failure::Failure;
 const ID_FILE: &str = "workspace.id";
 const SECRET_FILE: &str = "workspace.secret";
 const SECRET_BYTES: usize = 32;
-/// The maximum size of a mark.
 const MARK_BYTES_MAX: u64 = 1 << 20;
 /// The purpose of a key. A different text gives a different key.
 pub(crate) const CACHE: &str = "spelunk 2026-11 reply cache";
 pub const TICKETS: &str = "spelunk 2026-11 tickets of the server";
 
-/// Why a workspace may not be written to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the workspace `{path}` is not trusted: {why}")]
 pub(crate) struct Untrusted {
@@ -66,7 +64,6 @@ impl Explain for Untrusted {
     }
 }
 
-/// How the path of the workspace was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChosenBy {
     /// The user named this directory.
@@ -75,10 +72,9 @@ pub(crate) enum ChosenBy {
     Location,
 }
 
-/// The state of one user.
 #[derive(Debug, Clone)]
 pub struct UserState {
-    /// `None` without a home directory: nothing is remembered then.
+    /// `None` without a home directory: then nothing is remembered.
     dir: Option<PrivateDir>,
 }
 
@@ -147,13 +143,13 @@ impl UserState {
         if let Some(name) = dir.first_special("").map_err(unusable)? {
             return Err(Untrusted { path: root.display().to_string(), why: Distrust::Special(name) }.into());
         }
-        // Never write into a workspace of a newer version.
+        // Never write to a workspace of a newer version.
         drop(Workspace::open_read_only(&place)?);
         write_mark(&dir, mark.as_mut()).map_err(unusable)?;
         Ok(true)
     }
 
-    /// Records the sources of a job folder: the folder's own files could come from anybody.
+    /// Records the sources of a job folder: the folder's own files could come from anyone.
     pub fn keep_job(&self, folder: &Path, sources: &[String]) -> io::Result<()> {
         let none = || io::Error::new(io::ErrorKind::NotFound, "neither `HOME` nor `XDG_STATE_HOME` is set");
         let dir = self.dir.as_ref().ok_or_else(none)?;
@@ -170,8 +166,8 @@ impl UserState {
         sources.iter().map(|source| source.as_str().map(str::to_owned)).collect()
     }
 
-    /// The calls of sub-models that a job folder has used, changed to what `change` makes of them. If that is `None`, they
-    /// stay as they are and are returned as the error.
+    /// Changes the number of sub-model calls that a job folder has used. If `change` returns
+    /// `None`, the number stays and is returned as the error.
     pub fn job_calls(
         &self,
         folder: &Path,

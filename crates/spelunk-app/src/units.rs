@@ -63,8 +63,8 @@ pub fn listed(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Text without control characters except newline and tab, and with replacements for bidirectional controls: no
-/// document may move the cursor, set a title or look like another text.
+/// Text without control characters except newline and tab, and with bidirectional controls
+/// replaced: no document may move the cursor, set a title or look like another text.
 pub fn safe(text: &str) -> String {
     let kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(kept).map(|c| if is_bidi_control(c) { '\u{fffd}' } else { c }).collect()
@@ -104,8 +104,8 @@ fn color_len(text: &str) -> usize {
     if rest.as_bytes().get(parameters) == Some(&b'm') { parameters + 3 } else { 0 }
 }
 
-/// The text with lines of at most `width` columns, broken between words. Continued lines are indented as their first
-/// one; a word that is longer than a line is left whole, so that it can be copied. Colour sequences take no space.
+/// Wraps the text at `width` columns between words. Continuation lines have the indentation of their first
+/// line; a word longer than a line stays whole, so that it can be copied. Colour sequences take no space.
 pub fn wrapped(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| wrapped_line(line, width)).collect();
     lines.join("\n")

@@ -1,5 +1,5 @@
-//! What can be said about a question without a model: a computed count where the question can be read as one, and the
-//! passages that match best, each with the sentence that is closest to the question.
+//! What can be said about a question without a model: a computed count if the question asks for
+//! one, and the best matching passages, each with the sentence closest to the question.
 
 mod computed;
 mod nearness;
@@ -23,40 +23,39 @@ use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 
-/// Passages shown: of them those of one section, and those with more than their sentence.
+/// The number of passages shown: in total, of one section, and with more than their sentence.
 const PASSAGES_MAX: usize = 5;
 const SECTION_PASSAGES_MAX: usize = 2;
 const WIDE_PASSAGES_MAX: usize = 2;
-/// Passages considered.
+/// The number of passages considered.
 const HITS_MAX: usize = Query::HITS_MAX;
-/// What is printed at most, in characters: of it the first line, and of a passage its file and its headings.
+/// The most characters printed: in total, for the first line, and for the file and headings of a passage.
 const PRINTED_CHARS_MAX: usize = 1_500;
 const TITLE_CHARS_MAX: usize = 80;
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 pub(crate) const HEADINGS_CHARS_MAX: usize = 60;
-/// The most that the first sentence takes, as a share of what is printed.
+/// The divisor of the total that the first sentence may take.
 const FIRST_SHARE: usize = 3;
 /// Lines are printed whole up to this length.
 const LINES_CHARS_MAX: usize = 200;
-/// Around a line of text: its indentation, and the marks of the best sentence.
+/// The overhead per line of text: its indentation and the marks of the best sentence.
 const INDENT_CHARS: usize = 4;
 const MARK_CHARS: usize = 4;
-/// What the passage, the headings and the document of a sentence count beside the sentence itself. These weights and
-/// those in `nearness` were chosen on the questions about pytest and about Flask, Starlette and attrs.
+/// The weights of a sentence's passage, headings and document relative to the sentence itself. These weights
+/// and those in `nearness` were chosen with the questions about pytest and about Flask, Starlette and attrs.
 const PASSAGE_WEIGHT: f32 = 0.5;
 const HEADINGS_WEIGHT: f32 = 0.25;
 const DOCUMENT_WEIGHT: f32 = 0.5;
-/// A sentence of fewer words seldom answers, and neither does a line of code between prose.
+/// Sentences with fewer words seldom answer a question, and neither do lines of code in prose.
 const WORDS_MIN: usize = 4;
 const SHORT_COST: f32 = 0.4;
 const CODE_COST: f32 = 0.2;
 /// The largest document whose headings are read.
 const HEADINGS_BYTES_MAX: u64 = 1_000_000;
 const HEADINGS_MAX: usize = 6;
-/// The least similarity of a passage that shares no word with the question.
+/// The minimum similarity of a passage that shares no word with the question.
 const SIMILARITY_MIN: f32 = 0.2;
 
-/// What was found.
 pub struct Found {
     pub computed: Computed,
     /// At most five, best first.
@@ -80,7 +79,7 @@ pub struct FoundPassage {
     /// The best sentence, as a range of the text.
     pub sentence: Range<usize>,
     pub score: f32,
-    /// Passages with nearly the same text, which are not listed.
+    /// The number of unlisted passages with nearly the same text.
     pub n_alike: u64,
 }
 
@@ -95,7 +94,7 @@ pub fn find(
     let query = Query { hits_max: HITS_MAX, ..Query::new(question) };
     let folder = index_folder(view);
     let mut indexed = Indexed { app, folder: &folder, level: Level::Always, in_background: false, progress };
-    // Vectors of another model may cost money: they are kept, and no sentences are sent to it.
+    // Vectors of another model may cost money: they are stored, and no sentences are sent to it.
     let is_built_in = app.settings.roles.embedding == RoleModel::Unset;
     let is_kept = !is_built_in || Workspace::exists(&app.workspace_root());
     let found = if is_kept && app.workspace().is_ok() {
@@ -119,7 +118,7 @@ fn passages(
     hits: &[Hit],
     embedder: Option<&dyn Embedder>,
 ) -> Vec<FoundPassage> {
-    // Without a word in common, anything is similar to anything.
+    // If no passage shares a word with the question, similarity means nothing.
     if hits.iter().all(|hit| hit.matched.is_empty()) {
         return Vec::new();
     }
@@ -139,8 +138,8 @@ fn passages(
     printed(different(ranked))
 }
 
-/// The best sentences of different passages, few of one section. What says the same as a better one is counted there
-/// instead.
+/// The best sentences of different passages, with few from one section. Sentences with the same
+/// content as a better one are only counted there.
 fn different(ranked: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
     let mut shown: Vec<Chosen<'_>> = Vec::new();
     for chosen in ranked {
@@ -161,7 +160,7 @@ fn different(ranked: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
     shown
 }
 
-/// As many passages as fit, and around the first of them as many lines as the others leave room for.
+/// As many passages as fit; the first one gets the remaining room for the lines around it.
 fn printed(shown: Vec<Chosen<'_>>) -> Vec<FoundPassage> {
     let mut chars_left = PRINTED_CHARS_MAX - TITLE_CHARS_MAX;
     let chars_max = chars_left / FIRST_SHARE;
@@ -184,13 +183,12 @@ fn printed(shown: Vec<Chosen<'_>>) -> Vec<FoundPassage> {
     built.collect()
 }
 
-/// The words of a text, to tell whether two say the same.
+/// The words of a text, to compare its content with another's.
 fn normal(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// A sentence of a hit.
 struct Chosen<'a> {
     hit: &'a Hit,
     sentence: Range<usize>,
@@ -200,8 +198,8 @@ struct Chosen<'a> {
     n_alike: u64,
 }
 
-/// The sentences of a hit, and how near each is to the question with its neighbours, its passage, its headings and its
-/// document. None if the text has only links and headings.
+/// The sentences of a hit, and how near each one, with its neighbours, passage, headings and
+/// document, is to the question. Empty if the text has only links and headings.
 fn sentences_of<'a>(
     app: &App,
     view: &View,
@@ -247,7 +245,7 @@ fn sentences_of<'a>(
     chosen
 }
 
-/// A document's name without its ending.
+/// A document's name without its extension.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
@@ -277,21 +275,20 @@ impl Chosen<'_> {
         }
     }
 
-    /// What is printed of a passage besides its text: its file and line, its headings, and the blank line before it.
+    /// The characters printed besides its text: its file and line, its headings, and the blank line before it.
     fn head_chars(&self) -> usize {
         let headings: usize = self.headings.iter().map(|heading| heading.chars().count() + 3).sum();
         let rest = format!("\n:{}    ({} similar)\n", line_of(self.hit, self.sentence.end), self.n_alike);
         self.hit.document.chars().count().min(NAME_CHARS_MAX) + headings.min(HEADINGS_CHARS_MAX) + rest.len()
     }
 
-    /// The first and the last line that the sentence is on.
+    /// The first and last line of the sentence.
     fn on_lines(&self) -> (usize, usize) {
         let holds = |line: &Line| line.at.start < self.sentence.end && self.sentence.start < line.at.end;
         let first = self.lines.iter().position(holds).unwrap_or_default();
         (first, self.lines.iter().rposition(holds).unwrap_or_default())
     }
 
-    /// The text of these lines.
     fn span(&self, from: usize, to: usize) -> Range<usize> {
         self.lines[from].at.start..self.lines[to].at.end
     }
@@ -305,7 +302,7 @@ impl Chosen<'_> {
         (last + 1 - first) * MARK_CHARS
     }
 
-    /// What the sentence takes when it is printed, with the rest of its lines if that is short.
+    /// The characters that the sentence takes when printed, including the rest of its lines if that is short.
     fn least_chars(&self) -> usize {
         let (first, last) = self.on_lines();
         let of_lines = self.chars(self.span(first, last));
@@ -317,7 +314,7 @@ impl Chosen<'_> {
         printed_chars(&passage.text) + self.mark_chars()
     }
 
-    /// As many whole lines around the sentence as fit when they are printed, more of them after it than before.
+    /// As many whole lines around the sentence as fit when printed, more after it than before.
     fn window(&self, chars_max: usize) -> Range<usize> {
         let (first, last) = self.on_lines();
         let chars_max = chars_max.saturating_sub(self.mark_chars());
@@ -347,20 +344,20 @@ impl Chosen<'_> {
     }
 }
 
-/// The length of a text when each of its lines is indented and blank ones are left out.
+/// The printed length of a text: each line is indented, and blank lines are left out.
 fn printed_chars(text: &str) -> usize {
     let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
     lines.map(|line| line.chars().count() + INDENT_CHARS + 1).sum()
 }
 
-/// The headings of the documents that were looked at.
+/// The headings of documents, cached.
 #[derive(Default)]
 struct Outlines<'a> {
     known: HashMap<&'a str, Option<Vec<Heading>>>,
 }
 
 impl<'a> Outlines<'a> {
-    /// The headings above a line, outermost first: in prose all of them, elsewhere the one that the index knows.
+    /// The headings above a line, outermost first: in prose all of them, elsewhere the one in the index.
     fn above(&mut self, view: &View, hit: &'a Hit, line: u64, kind: ContentType) -> Vec<String> {
         let outline = self.known.entry(&hit.document).or_insert_with(|| {
             let document = view.find(&hit.document).filter(|document| document.bytes <= HEADINGS_BYTES_MAX);

@@ -47,8 +47,7 @@ impl Shown {
         self.runs_of(document).any(|run| (run.line_start..run.line_start + run.n_lines).contains(&line))
     }
 
-    /// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if that
-    /// text of the document was not shown.
+    /// The citation with the exact name and line, and how it was found: `Missing` if it was not shown.
     pub fn check(&self, citation: &Citation) -> (Citation, Found) {
         let found = self.runs_of(&citation.document).filter_map(|run| {
             let wanted = citation.line.saturating_sub(run.line_start).saturating_add(1);
@@ -66,8 +65,8 @@ impl Shown {
     }
 }
 
-/// Each citation with its document's exact name and the true line, and how it was found. It is `Missing` if the document
-/// is not in the view or is no longer readable. Each document is read once.
+/// Each citation with the exact name and line, and how it was found: `Missing` if its document
+/// cannot be read.
 pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
     let mut order: Vec<usize> = (0..citations.len()).collect();
     order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
@@ -104,8 +103,7 @@ fn plain_name(name: &str) -> &str {
     name
 }
 
-/// The line, from 1, closest to `wanted` on which the quote begins; the earlier of two equally close lines. Linear in
-/// text and quote (Knuth-Morris-Pratt), because both are hostile.
+/// The line, from 1, closest to `wanted` where the quote begins. Linear, because text and quote are hostile.
 fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
     let words: Vec<&str> = quote.split_whitespace().collect();
     let pattern: Vec<char> = words.join(" ").chars().collect();
@@ -113,8 +111,7 @@ fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
         return None;
     }
     let borders = borders(&pattern);
-    // The line of each of the last `pattern.len()` characters: a match is detected at its end but reported by its
-    // start.
+    // The line of each of the last characters: a match is found at its end, but reported by its start.
     let mut lines = vec![0_u64; pattern.len()];
     let mut best: Option<u64> = None;
     let (mut n_matched, mut n_chars, mut line) = (0, 0_usize, 1_u64);

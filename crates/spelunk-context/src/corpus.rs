@@ -68,7 +68,7 @@ impl Corpus {
         Self::scan_with_images(sources, options, progress)?.as_text()
     }
 
-    /// The same corpus for a reader that does not see: it must not have an image that the user named.
+    /// The same corpus for a model without vision. Fails if the user named an image.
     pub fn as_text(self) -> Result<Self, SourceError> {
         match self.images.iter().find(|image| image.is_named) {
             Some(ImageEntry { name, kind: ImageKind::Pdf, .. }) => {
@@ -79,7 +79,7 @@ impl Corpus {
         }
     }
 
-    /// The same for a reader that may see: a source may be an image, and there may be no document besides it.
+    /// Like [`Self::scan`], for a model with vision: a source may be an image, and there may be no documents.
     pub fn scan_with_images(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -88,8 +88,7 @@ impl Corpus {
         Self::scan_pinned(sources, options, &Pins::new(), progress)
     }
 
-    /// The same for sources that were scanned before. Of a file that has grown since, such as a log, what it held then is
-    /// read.
+    /// Like `scan_with_images`, for a second scan: files that have grown are read up to their old size.
     pub fn scan_pinned(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -99,7 +98,7 @@ impl Corpus {
         Self::scan_with(threads(), sources, options, (pins, None), progress)
     }
 
-    /// The same for a search for these words: documents without any need not be read again.
+    /// Like `scan_with_images`, and notes documents without these words, which a search need not read.
     pub fn scan_for(
         needles: Option<Needles>,
         sources: &[SourceInput],
@@ -122,7 +121,7 @@ impl Corpus {
         let room = ScanContext { filter: &filter, scratch: &scratch };
         let mut images = Vec::new();
         let sought = needles.map(Sought::new);
-        // If not all are wanted, reading begins when all are listed; objects are fetched first.
+        // With a limit on files, reading begins when all are listed; objects are fetched first.
         let files_max = usize::try_from(options.files_max).unwrap_or(usize::MAX);
         let mut waiting = Vec::new();
         let sought = sought.as_ref();
@@ -343,7 +342,7 @@ fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<I
     Some(ImageEntry { name: name.to_owned(), kind, bytes, is_named, path: path.clone() })
 }
 
-/// Sorts out what was read.
+/// Sorts what was read into documents and images.
 fn admit_all(
     read: Vec<ReadCandidate>,
     documents: &mut Vec<DocEntry>,

@@ -53,7 +53,6 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
     }
 }
 
-/// A text without its byte order mark.
 pub(crate) fn without_mark(mut text: String) -> String {
     if text.starts_with(MARK) {
         text.drain(..MARK.len_utf8());
@@ -110,8 +109,7 @@ enum Encoding<'a> {
 impl<'a> Encoding<'a> {
     fn of(bytes: &'a [u8]) -> Self {
         match bytes {
-            // UTF-32 begins like UTF-16 with a NUL character. Neither occurs in practice; unconverted, it counts as
-            // binary.
+            // UTF-32, or UTF-16 with a NUL character: neither occurs in practice, and it counts as binary.
             [0xFF, 0xFE, 0, 0, ..] => Self::Utf8 { rest: bytes },
             [0xFF, 0xFE, rest @ ..] => Self::Utf16 { rest, endian: Endian::Little },
             [0xFE, 0xFF, rest @ ..] => Self::Utf16 { rest, endian: Endian::Big },

@@ -9,7 +9,7 @@ use spelunk_types::BlobId;
 
 use crate::{ObjectsHandle, ServerHandle};
 
-/// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
+/// A file as an earlier scan found it. If it has grown, only its first bytes are the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
     /// Its size.
@@ -26,8 +26,7 @@ pub type Pins = HashMap<String, Pin>;
 pub enum SourceInput {
     /// A file or a directory.
     Path(PathBuf),
-    /// A file or a directory, together with the path that the user typed, relative to their working directory. The
-    /// typed path becomes the document's name if it only descends.
+    /// A file or directory, with the path as typed, which becomes the document's name if it only descends.
     Typed {
         /// The resolved path.
         path: PathBuf,
@@ -62,15 +61,13 @@ pub struct DocEntry {
     pub idx: u32,
     /// A relative path with `/` as the separator; unique in the corpus and safe to print.
     pub name: String,
-    /// The size on disk when it was scanned; the decoded text may be longer or shorter. Bytes appended to the file
-    /// later are not part of the document.
+    /// The size on disk at the scan; the text may be longer or shorter. Bytes appended later do not count.
     pub bytes: u64,
     /// The number of lines, if the scan read all of it and it is not UTF-16.
     pub lines: Option<u64>,
     /// The file's modification time at the scan.
     pub modified: Option<SystemTime>,
-    /// BLAKE3 of the raw bytes; of samples for a large file (see `scan_read/sample.rs`). Secrets are hashed too, whether or not
-    /// they are redacted.
+    /// BLAKE3 of the raw bytes, including secrets; of samples for a large file (see `scan_read/sample.rs`).
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,
@@ -94,7 +91,7 @@ pub(crate) enum WordsSought {
     Unknown,
 }
 
-/// Where the rows are that a document describes.
+/// The database that a document describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
     /// In this SQLite file.

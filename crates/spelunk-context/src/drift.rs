@@ -37,8 +37,7 @@ impl fmt::Display for Drift {
 }
 
 impl View {
-    /// The documents whose files changed since the scan. Checks every file's metadata, and the contents of those that
-    /// were modified.
+    /// The documents whose files changed since the scan. Checks metadata, and the contents of modified files.
     pub fn drifts(&self) -> Vec<(&DocEntry, Drift)> {
         self.documents().filter_map(|document| Some((document, drift(document)?))).collect()
     }

@@ -78,7 +78,7 @@ impl SourceError {
         }
     }
 
-    /// What a database server at this address could not do.
+    /// The error of a database server.
     pub fn database(url: &str, error: ServerError) -> Self {
         let (why, hint) = match error {
             ServerError::Unusable { why, hint } => (why, hint),
@@ -143,8 +143,7 @@ impl Explain for SourceError {
     }
 }
 
-/// Naming a file overrides the filters of a directory walk, but neither turns a binary into text nor opens a secret
-/// file.
+/// Naming a file overrides the filters of a walk, but does not make it text or allow its secrets.
 fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
     use SkipReason::{Excluded, Filtered, Hidden, Ignored, Secret, Symlink};
     let was_skipped = |reason: SkipReason| skipped.contains_key(reason.name());

@@ -1,5 +1,5 @@
-//! Extracts text from PDF, DOCX and HTML and pages from PDF, and describes SQLite databases. The input is hostile: input and output sizes are
-//! limited, and PDF and DOCX are read in a worker process, so a library failure costs only that document.
+//! Extracts text from PDF, DOCX and HTML, cuts pages out of PDF, and describes SQLite databases. The input is
+//! hostile: sizes are limited, and PDF and DOCX are read in a worker, so that a failure costs only that document.
 
 mod apart;
 #[cfg(feature = "extract")]
@@ -138,7 +138,7 @@ impl ExtractError {
     }
 }
 
-/// Extracts the text of a document in this process: what a worker does. Pure: the same bytes give the same text.
+/// Extracts the text of a document in this process, as a worker does. Pure: the same bytes give the same text.
 pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);
@@ -175,7 +175,7 @@ pub struct PageRange {
 pub struct PdfPages {
     /// How many pages the whole file has.
     pub n_of_file: u32,
-    /// How many these are.
+    /// How many pages these are.
     pub n_pages: u32,
     /// The widest, in pixels at 150 per inch.
     pub width: u32,
@@ -185,7 +185,7 @@ pub struct PdfPages {
     pub bytes: Vec<u8>,
 }
 
-/// Pages of a PDF, or all of them, cut out in this process: what a worker does.
+/// Cuts pages out of a PDF in this process, as a worker does; all pages without a range.
 pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);
@@ -196,7 +196,7 @@ pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, Ext
     return Err(ExtractError::NotBuilt);
 }
 
-/// The libraries quote the input in their messages, so it may contain anything.
+/// Libraries quote the input in their messages, so those may contain anything.
 #[cfg(feature = "extract")]
 fn damaged(what: &str) -> ExtractError {
     ExtractError::Damaged { what: name::shortened(&name::printable_text(what), WHAT_CHARS_MAX).into_owned() }

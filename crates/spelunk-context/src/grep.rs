@@ -70,8 +70,7 @@ impl GrepQuery {
         }
     }
 
-    /// Compiles the query, or refuses an invalid one. Compiling takes as long as searching a hundred kilobytes, so it
-    /// is done once for many documents.
+    /// Compiles the query, or refuses an invalid one. It costs as much as searching a hundred kilobytes.
     pub fn compile(&self) -> Result<CompiledQuery, ReadError> {
         ReadError::check("lines of context", self.context_lines, 0, Self::CONTEXT_LINES_MAX)?;
         ReadError::check("matches", self.matches_max, 0, Self::MATCHES_MAX)?;
@@ -87,8 +86,7 @@ pub struct CompiledQuery {
 }
 
 impl CompiledQuery {
-    /// The number of matching lines in a plain text in memory. Shows nothing and starts no threads: the fast path for
-    /// many small texts.
+    /// The number of matching lines in a plain text in memory, without threads: fast for many small texts.
     pub fn count_in(&self, text: &[u8]) -> u64 {
         let mut n_matches = 0;
         let all = self.pattern.each_line(text, Choice::Matching, |_| {
@@ -136,7 +134,7 @@ impl Reader {
         self.grep_compiled(&query.compile()?, cancel)
     }
 
-    /// The same with a compiled query, for one of many documents.
+    /// Like [`Self::grep`], with a compiled query, for one of many documents.
     pub fn grep_compiled(&self, query: &CompiledQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
         self.grep_with(query, cancel, Sizes::DEFAULT)
     }

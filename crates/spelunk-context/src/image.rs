@@ -1,5 +1,5 @@
-//! Images and PDF pages of the sources, for models that see. They are not documents: no text is read from them and no digest of a corpus contains them. A scan
-//! lists them by name; what a file holds is read, checked and hashed when a model is shown it.
+//! Images and PDF pages, for models with vision. They are not documents: they have no text and are not part
+//! of a corpus digest. A scan only lists them; a file is read, checked and hashed when a model is shown it.
 
 mod header;
 
@@ -31,7 +31,7 @@ pub struct ImageEntry {
     pub(crate) path: PathBuf,
 }
 
-/// A format of images that models can be shown.
+/// An image format that can be shown to models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageKind {
     /// Portable Network Graphics.
@@ -60,7 +60,7 @@ impl ImageKind {
         }
     }
 
-    /// The word for lists.
+    /// The name in lists.
     pub fn word(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -71,7 +71,7 @@ impl ImageKind {
         }
     }
 
-    /// The media type of requests.
+    /// The media type in requests.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -88,9 +88,9 @@ impl ImageKind {
 pub struct ImageFile {
     /// What its header says.
     pub header: ImageHeader,
-    /// How many pages it has; a picture is one.
+    /// How many pages it has; 1 for a picture.
     pub pages: u32,
-    /// BLAKE3 of the file and of which pages these are.
+    /// BLAKE3 of the file and of the page range.
     pub digest: BlobId,
     /// The picture, or a PDF with these pages.
     pub bytes: Arc<[u8]>,
@@ -108,10 +108,10 @@ pub enum ImageError {
         /// The limit.
         bytes_max: u64,
     },
-    /// Its content is something else, whatever its name says.
+    /// Its content is not an image, whatever its name says.
     #[error("it does not begin like a PNG, JPEG, GIF or WebP file")]
     NotAnImage,
-    /// Its header is cut or wrong.
+    /// Its header is truncated or invalid.
     #[error("its header is damaged")]
     Damaged,
     /// Its header declares more pixels than providers accept.
@@ -125,7 +125,7 @@ pub enum ImageError {
     /// It has fewer pages.
     #[error("it has no page {page}, but {n_pages}")]
     NoPage {
-        /// The page that was named.
+        /// The requested page.
         page: u32,
         /// How many it has.
         n_pages: u32,
@@ -139,7 +139,7 @@ pub enum ImageError {
 }
 
 impl ImageEntry {
-    /// The image that a name means, and the pages if it is a PDF: `report.pdf#page=3` or `report.pdf#page=3-5`.
+    /// Finds an image by name, with the pages of a PDF: `report.pdf#page=3` or `report.pdf#page=3-5`.
     pub fn find<'a>(images: &'a [Self], name: &str) -> Option<(&'a Self, Option<PageRange>)> {
         let of = |name: &str| images.iter().find(|image| image.name == name);
         if let Some(image) = of(name) {
@@ -174,7 +174,7 @@ impl ImageEntry {
         if pages.bytes.len() as u64 > bytes_max {
             return Err(ImageError::TooLarge { bytes_max });
         }
-        // Not of the pages: another version of this program may write them differently.
+        // The digest of the file, not of the pages: another version of this program may write them differently.
         let mut digest = blake3::Hasher::new();
         digest.update(&file);
         if range.is_some() {

@@ -115,7 +115,7 @@ pub enum Via {
     Sniffed,
     /// By the user, for this file.
     Override,
-    /// By a custom kind of the user's.
+    /// By a custom kind.
     Custom,
 }
 
@@ -274,7 +274,6 @@ impl Detector {
     }
 }
 
-/// The language of a document, by its name.
 pub(crate) fn language_of(name: &str) -> Option<Language> {
     name::language_of(name.rsplit('/').next().unwrap_or(name))
 }

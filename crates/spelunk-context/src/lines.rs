@@ -3,7 +3,6 @@
 
 use crate::pack::{Mark, Strength};
 
-/// The number of lines in a text.
 pub(crate) fn count_lines(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let n_newlines = count_newlines(bytes);
@@ -53,7 +52,6 @@ pub(crate) fn line_marks<'t>(
     }))
 }
 
-/// Whether the line contains only whitespace.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }

@@ -16,7 +16,7 @@ pub(crate) fn printable(relative: &Path) -> String {
     name
 }
 
-/// The same for text that is not a path.
+/// The printable form of text that is not a path.
 pub(crate) fn printable_text(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     push_printable(text, &mut name);
@@ -42,8 +42,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, st
     }
 }
 
-/// The number of typing errors between two names: an inserted, deleted or replaced letter, or two swapped ones (the
-/// optimal string alignment distance).
+/// The edit distance of two names; two swapped letters count as one error (optimal string alignment).
 pub(crate) fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,15 +1,15 @@
-//! Finds where a text may contain one of many short byte strings, in any case: the four bytes at each place are looked up
-//! in a table, which costs the same for one string as for hundreds. A scan looks for the words of a search like that,
-//! in the same pass as for secrets, so that documents without any need not be read again.
+//! Finds where a text may contain one of many short byte strings, ignoring case: four bytes at a time are
+//! looked up in a table, which costs the same for one string as for hundreds. A scan looks for the words of a
+//! search in the same pass as for secrets, so that documents without any need not be read again.
 
-/// The table fits a second-level cache. A smaller one has more places where nothing begins.
+/// The table fits a second-level cache. A smaller one gives more false positives.
 const INDEX_BITS: u32 = 18;
 const TABLE_LEN: usize = 1 << INDEX_BITS;
 
-/// Makes ASCII letters lower case. It changes other bytes, too, so that more than letters may look the same.
+/// Lowercases ASCII letters. It changes other bytes, too, which only adds false positives.
 const FOLD: u32 = 0x2020_2020;
 
-/// How strings begin, with a label for each. It may report a place where none begins, and misses none.
+/// A table of how strings begin, with a label for each. It gives false positives, but misses none.
 #[derive(Clone)]
 pub(crate) struct Starts {
     /// 0 where no string begins.
@@ -29,7 +29,7 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// The labels of all beginnings of a string, which has at least three bytes.
+    /// Visits the labels of a string of at least three bytes.
     pub(crate) fn labels_of(&mut self, string: &[u8], mut on_label: impl FnMut(&mut u8)) {
         match *string {
             [a, b, c, d, ..] => on_label(&mut self.labels[index([a, b, c, d])]),
@@ -40,7 +40,7 @@ impl Starts {
         }
     }
 
-    /// Adds what begins in another table and not in this one.
+    /// Adds the labels of another table; existing labels stay.
     pub(crate) fn join(&mut self, other: &Self) {
         for (label, also) in self.labels.iter_mut().zip(&*other.labels) {
             *label = if *label == 0 { *also } else { *label };
@@ -71,7 +71,7 @@ fn index(gram: [u8; 4]) -> usize {
 /// The label of all words of a search.
 const SOUGHT: u8 = u8::MAX;
 
-/// The beginnings of words to find, in any case and with any underscores after the first letter.
+/// Prefixes of words to find, ignoring case and underscores after the first letter.
 #[derive(Debug, Clone)]
 pub struct Needles {
     /// In lower case and without underscores.

@@ -1,6 +1,6 @@
-//! Packing: divides a text into spans of bounded size that cover it exactly, each cut at the best boundary of its
-//! format. Every partition of every content type comes from `group`, so coverage, size, progress and character
-//! boundaries are proved once, here. How good a boundary is, the splitter decides.
+//! Packing: divides a text into spans of bounded size that cover it exactly, each cut at the best boundary of
+//! its format. Every partition of every content type comes from `group`, so coverage, size, progress and
+//! character boundaries are proved once, here. The splitter decides how good a boundary is.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -126,7 +126,6 @@ impl SpanSizes {
     }
 }
 
-/// The end of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) at: usize,

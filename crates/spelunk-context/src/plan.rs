@@ -195,8 +195,7 @@ impl Plan {
         ]
     }
 
-    /// The number of parts of each document; a document without text or with only whitespace has none. A small one is a
-    /// single part.
+    /// The number of parts of each document: 0 if it has no text, 1 if it is small.
     pub fn parts(&self) -> BTreeMap<&str, u64> {
         let parts = |row: &ManifestRow| match (row.bytes, row.tier) {
             (0, _) => 0,
@@ -240,8 +239,7 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     plan
 }
 
-/// The amount of code that would be parsed. Depends only on names and sizes, so that a view is always split the same
-/// way.
+/// How much code would be parsed. Depends only on names and sizes, so a view is always split the same way.
 fn code_bytes(view: &View) -> u64 {
     let parsed = view.documents().filter(|document| {
         let language = language_of(&document.name);

@@ -1,7 +1,6 @@
-//! A reader: random access to the text of one document without holding it. Opening costs the same for any size. Offsets
-//! and sizes are bytes of text after the byte order mark; UTF-16 is decoded into memory once. Lines end with `\n` or
-//! `\r\n`, and a final line end begins no further line. Everything a reader returns is redacted unless that was
-//! disabled.
+//! A reader: random access to the text of one document without holding it. Offsets and sizes are bytes of
+//! text after the byte order mark; UTF-16 is decoded into memory once. Lines end with `\n` or `\r\n`, and a
+//! final line end begins no further line. Results are redacted unless that was disabled.
 
 mod derived;
 mod error;

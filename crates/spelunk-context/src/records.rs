@@ -21,7 +21,6 @@ const LINES_BEFORE_END_MIN: usize = 1000;
 const LINE_BYTES_MAX: usize = 32 * 1024;
 /// Nested objects are flattened down to this level.
 const LEVELS_MAX: usize = 3;
-/// The maximum number of fields listed.
 const FIELDS_MAX: usize = 100;
 
 /// What the records of a document have in common.
@@ -101,7 +100,6 @@ impl JsonType {
     }
 }
 
-/// The sampled lines.
 pub(crate) struct Sample<'t> {
     early: Vec<&'t str>,
     between: Vec<&'t str>,
@@ -199,7 +197,6 @@ impl Records {
     }
 }
 
-/// Counts fields.
 #[derive(Default)]
 struct Tally {
     n_lines: u64,

@@ -30,8 +30,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many short files, and how many bytes of them, a thread gets at once: waking a thread for each file would take as
-/// long as reading it.
+/// The files and bytes that a thread gets at once: waking a thread per file would take as long as reading it.
 const HANDED_FILES: usize = 32;
 const HANDED_BYTES: u64 = 512 * 1024;
 
@@ -48,7 +47,6 @@ pub struct ScanProgress {
     pub bytes_total: u64,
 }
 
-/// The result of reading a candidate.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// `moved_to` is the location of the text, if it had to be extracted.
@@ -106,7 +104,7 @@ pub(crate) fn read_through<T>(
         drop(sender);
         let (mut idx, mut bytes, mut batch) = (0, 0, CandidateBatch::new());
         let mut take = |candidate: Candidate| {
-            // What is extracted takes long, however short it is.
+            // Extraction takes long, however short the file is.
             bytes += if candidate.extract.is_some() { HANDED_BYTES } else { candidate.bytes };
             batch.push((idx, candidate));
             idx += 1;
@@ -144,7 +142,7 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
 /// How a document is compared with what was scanned before its text is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compared {
-    /// By its digest: what is shown was scanned.
+    /// By its digest: text that is shown must be what was scanned.
     Bytes,
     /// By the size and time of its file, if they are known.
     Stamp,
@@ -168,8 +166,7 @@ pub(crate) fn read_text(document: &DocEntry, compared: Compared) -> Result<Strin
     })
 }
 
-/// The raw bytes of a document, if they are unchanged since the scan. Bytes appended to its file since then are not
-/// read.
+/// The raw bytes of a document if they are unchanged since the scan, without bytes appended to its file.
 fn read_again(document: &DocEntry, compared: Compared) -> Result<Vec<u8>, SourceError> {
     let path = match &document.origin {
         Origin::Text(bytes) => return Ok(bytes.to_vec()),
@@ -241,7 +238,7 @@ fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
 }
 
 fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
-    // The system gives only as many pages of zeros as are read into.
+    // Pages of a zeroed buffer take no memory until they are written.
     let mut content = vec![0; usize::try_from(bytes_max).unwrap_or(usize::MAX)];
     let n_read = fill(&mut &*file, &mut content)?;
     content.truncate(n_read);
@@ -321,7 +318,7 @@ fn read_file(
     if bytes > sample::WHOLE_BYTES_MAX {
         return sample_one(file, bytes, seen, candidate.redacts).inspect(|_| tick(bytes));
     }
-    // A file of the system may have no size of its own.
+    // A file in `/proc` may report a size of 0.
     let bytes_max = if bytes == 0 { sample::WHOLE_BYTES_MAX } else { bytes };
     let mut reading = read_one(&mut file.take(bytes_max), watch, buffer, tick)?;
     if let Reading::Text { modified, .. } = &mut reading {

@@ -122,7 +122,6 @@ fn sketch(text: &str, shape: &Shape, sampled_bytes: u64, records: Option<Records
     Some(SchemaSketch { text: shown, sampled_bytes: sampled_bytes.min(bytes), bytes, records })
 }
 
-/// The beginning of a span.
 fn head_of<'t>(text: &'t str, span: &Span, bytes_max: usize) -> &'t str {
     let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let (start, end) = (to_usize(span.start), to_usize(span.end));

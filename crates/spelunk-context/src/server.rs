@@ -1,5 +1,5 @@
-//! Database servers of the user as sources. Who opens connections is elsewhere: here is what is asked of such a server,
-//! and the document that describes its tables. What it says is hostile, and is bounded by the one who asks.
+//! The user's database servers as sources: the interface to such a server, and the document that describes
+//! its tables. Connections are opened elsewhere. Replies are hostile, and the caller bounds them.
 
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name;
 
-/// Columns of all tables that are read from the catalogue.
+/// The most columns read from the catalogue, over all tables.
 const COLUMNS_MAX: usize = 5_000;
 const CATALOG_BYTES_MAX: usize = 4_000_000;
 const COMMENT_CHARS_MAX: usize = 300;
@@ -53,10 +53,10 @@ impl QueryWatch {
     }
 }
 
-/// What a result may contain.
+/// The limits of a result.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerBounds {
-    /// Rows; one more tells that there are more.
+    /// The most rows; a result with more is cut.
     pub rows_max: usize,
     /// Bytes of all cells.
     pub bytes_max: usize,
@@ -87,7 +87,7 @@ pub struct ServerColumn {
 /// Why a statement has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// The server rejected the statement, in its words.
+    /// The server rejected the statement, with its message.
     #[error("{0}")]
     Rejected(String),
     /// It took too long.
@@ -132,11 +132,11 @@ pub struct ServerTable {
     pub name: String,
     /// Whether it is a view.
     pub is_view: bool,
-    /// Whether statements may leave the schema out.
+    /// Whether statements may omit the schema.
     pub is_visible: bool,
-    /// The number of rows, as the server estimates it.
+    /// The number of rows, estimated by the server.
     pub n_rows: Option<u64>,
-    /// What its owner wrote about it.
+    /// Its comment in the database.
     pub comment: Option<String>,
     /// Its columns: name, type and comment.
     pub columns: Vec<(String, String, Option<String>)>,
@@ -144,7 +144,7 @@ pub struct ServerTable {
     pub key: Vec<String>,
 }
 
-/// The tables that the account may read, by column, in a fixed order.
+/// The columns of all tables that the account may read, in a fixed order.
 const CATALOG: &str = "SELECT n.nspname, c.relname, c.relkind IN ('v', 'm'), pg_catalog.pg_table_is_visible(c.oid), \
     c.reltuples::bigint, pg_catalog.obj_description(c.oid, 'pg_class'), a.attname, \
     pg_catalog.format_type(a.atttypid, a.atttypmod), pg_catalog.col_description(c.oid, a.attnum), \
@@ -177,7 +177,7 @@ impl ServerHandle {
             };
             let (schema, table) = (schema.unwrap_or_default(), table.unwrap_or_default());
             let column = column.unwrap_or_default();
-            // A name that no line can show can be written in no query.
+            // A name with control characters cannot be shown on a line or written in a query.
             if [&schema, &table, &column].into_iter().any(|name| name.contains(char::is_control)) {
                 continue;
             }
@@ -206,8 +206,7 @@ impl ServerHandle {
         Ok(tables)
     }
 
-    /// The document that describes the database. It has neither rows nor counts, which change all the time: a document that
-    /// changed is another source.
+    /// Describes the database without rows and counts, which change: a changed document is another source.
     pub(crate) fn describe(&self, watch: &QueryWatch) -> Result<String, ServerError> {
         let tables = self.catalog(watch)?;
         let mut text = format!("PostgreSQL database {}\n", one_line(self.name()));
@@ -245,7 +244,7 @@ impl ServerHandle {
     }
 }
 
-/// A name as PostgreSQL reads it: with quotes unless it is in lower case.
+/// A name in SQL, quoted unless it is plain lower case.
 fn quoted(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());

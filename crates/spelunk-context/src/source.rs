@@ -1,5 +1,4 @@
-//! Sources: where bytes come from. A source lists candidates; whether a candidate becomes a document is decided when
-//! its bytes are read.
+//! Sources: where bytes come from. A source lists candidates; reading them decides which become documents.
 
 pub(crate) mod archive;
 mod directory;
@@ -26,7 +25,7 @@ use crate::{
     ObjectEntry, ObjectsHandle, QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name,
 };
 
-/// The longest that the catalogue of a database server is read.
+/// The timeout for reading the catalogue of a database server.
 const DESCRIBE_MS_MAX: u64 = 10_000;
 
 /// Something that may become a document.
@@ -50,7 +49,7 @@ pub(crate) struct Candidate {
     pub(crate) object: Option<BucketObject>,
 }
 
-/// The candidates of a source.
+/// A candidate of one source.
 #[derive(Debug)]
 pub(crate) struct SourceItem {
     pub(crate) origin: Origin,
@@ -73,7 +72,7 @@ pub(crate) struct BucketObject {
     pub(crate) entry: ObjectEntry,
 }
 
-/// What to do if a candidate is not text: refuse what the user named, skip what a walk found.
+/// Who named a candidate: one that is not text is refused if the user did, and skipped if a walk did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedBy {
     User,
@@ -296,7 +295,6 @@ fn list_objects(
     Ok(())
 }
 
-/// An archive to unpack.
 struct Archive<'a> {
     path: &'a Path,
     format: Format,

@@ -64,7 +64,7 @@ pub struct ContextStore {
     registry: Option<RegistryFile>,
     clock: ClockMs,
     settings: StoreSettings,
-    /// Held by whoever changes the catalogue, while it writes; never by a reader.
+    /// Held while the catalogue is changed and written; never by a reader.
     writer: Mutex<Writer>,
     /// Held only briefly.
     state: Mutex<State>,
@@ -179,8 +179,7 @@ impl ContextStore {
         Ok(ContextKind::Custom(kind))
     }
 
-    /// Adds a loader to this process. Contexts registered under its name by an earlier process become readable again.
-    /// Text from a previous loader of that name is dropped.
+    /// Adds a loader to this process: contexts of its name become readable, and their old text is dropped.
     pub fn add_loader(&self, name: &str, loader: Loader) {
         let mut state = self.state();
         state.loaders.insert(name.to_owned(), loader);
@@ -224,7 +223,7 @@ impl ContextStore {
     }
 
     fn note(&self, action: Action, context: Option<ContextId>, detail: &str) {
-        // Whoever looks for a secret has typed it.
+        // A search for a secret contains the secret.
         let detail = match self.settings.secrets {
             SecretFiles::Refused => crate::secrets::redact(detail).0,
             SecretFiles::Allowed => detail.into(),

@@ -155,14 +155,12 @@ impl Reader {
     }
 }
 
-/// The position of a line.
 #[derive(Clone, Copy)]
 struct LineStart {
     line: u64,
     start: u64,
 }
 
-/// Collects landmarks.
 #[derive(Default)]
 struct Marks {
     marks: Vec<Mark>,

@@ -1,6 +1,6 @@
-//! A row table: documents as rows with named columns, so that code can answer questions about all of them. A table has
-//! its header, JSON has its keys, lines of known log formats their fields, other log lines are split into date, time, level, words and `key=value`, and other
-//! lines at their common delimiter. Documents without such a form give no table.
+//! A row table: documents as rows with named columns, so that code can answer questions about all of them.
+//! Columns come from a table's header, JSON keys, known log formats, the date, time, level, words and
+//! `key=value` of other log lines, or a common delimiter. Other documents give no table.
 
 mod cut;
 mod json;

@@ -123,8 +123,7 @@ impl LazyText {
         Ok(piece.text)
     }
 
-    /// A range with at least `margin` bytes around it, not masked. Both the range and the result begin on character
-    /// boundaries.
+    /// A range with at least `margin` bytes around it, not masked. Both begin on character boundaries.
     fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<MappedText, TextError> {
         let start = self.floor_char(range.start.saturating_sub(margin))?;
         // With the maximum length of a character after it, the last character of the range is whole.

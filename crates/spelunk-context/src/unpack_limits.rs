@@ -1,7 +1,5 @@
-//! How much an archive, or a document that is one, may unpack to. Limits apply to the bytes actually unpacked: a header
-//! may claim anything.
+//! How much an archive may unpack to. Limits apply to actual bytes: a header may claim anything.
 
-/// Limits on unpacking one archive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackLimits {
     /// All its entries together.

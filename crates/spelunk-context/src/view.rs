@@ -1,5 +1,4 @@
-//! A view: a cheap handle on part of a corpus, and the only way to see its text. Narrowing never copies text and never
-//! widens the view.
+//! A view: a cheap handle on part of a corpus, and the only way to see its text. Narrowing copies no text.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ pub struct View {
     corpus: Arc<Corpus>,
     /// Indexes into the corpus, ascending.
     selection: Arc<[u32]>,
-    /// Whether it is the whole corpus, with its images: whoever narrows a view selects documents.
+    /// Whether it is the whole corpus; a narrowed view has no images.
     is_whole: bool,
 }
 
@@ -52,7 +51,7 @@ impl View {
         self.documents().any(|document| document.database.is_some())
     }
 
-    /// Whether one of them is on a server.
+    /// Whether a document describes a database on a server.
     pub fn has_servers(&self) -> bool {
         self.documents().any(|document| matches!(document.database, Some(Database::Server(_))))
     }
@@ -108,18 +107,17 @@ impl View {
         self.read_owned(document).map(Arc::from)
     }
 
-    /// The same as an owned string, for a caller that finishes one document before the next: saves a copy.
+    /// Like [`Self::read`], as an owned string, which saves a copy.
     pub fn read_owned(&self, document: &DocEntry) -> Result<String, SourceError> {
         read_text(document, Compared::Bytes)
     }
 
-    /// The same for a caller that only searches the text, and reads again what it shows: a file with the size and time of
-    /// the scan is not compared byte by byte.
+    /// Like `read_owned`, for text that is not shown: a file with unchanged size and time is not hashed.
     pub fn read_to_search(&self, document: &DocEntry) -> Result<String, SourceError> {
         read_text(document, Compared::Stamp)
     }
 
-    /// Whether a word may be in a document, by what the scan found if it looked for the same ones.
+    /// False only if the scan looked for the same words and the document has none of them.
     pub fn may_hold(&self, document: &DocEntry, needles: &Needles) -> bool {
         document.sought == WordsSought::Unknown || self.corpus.sought() != Some(needles)
     }

@@ -1,6 +1,5 @@
-//! A desk: a bounded tree of files in memory, with the contexts of a run mounted read-only under `input/contexts`.
-//! Clones share everything; writing to a clone copies only what changes. The engine writes anywhere with `put`; the
-//! model's changes go through methods that check its rights.
+//! A desk: a bounded tree of files in memory, with contexts mounted read-only under `input/contexts`. Clones
+//! share what they do not change. The engine writes with `put`; the model's methods check its rights.
 
 mod change;
 mod look;
@@ -49,7 +48,7 @@ impl Default for DeskLimits {
 pub struct Desk {
     limits: Arc<DeskLimits>,
     files: Arc<BTreeMap<DeskPath, Arc<FileContent>>>,
-    /// Every directory that contains a file, and empty ones; without the fixed ones.
+    /// All directories except the fixed ones.
     directories: Arc<BTreeSet<DeskPath>>,
     bytes: u64,
     mounts: Option<Arc<Mounts>>,
@@ -94,8 +93,7 @@ impl Desk {
         self.files.iter().map(|(path, body)| (path, body.bytes()))
     }
 
-    /// A hash of all files and directories; it depends only on the content, not on its history. Mounts are not
-    /// included: a corpus has its own digest.
+    /// A hash of all files and directories, without mounts: a corpus has its own digest.
     pub fn digest(&self) -> BlobId {
         let mut hasher = blake3::Hasher::new();
         let mut add = |kind: u8, path: &DeskPath, hash: &[u8]| {

@@ -1,6 +1,5 @@
-//! The desk: the files a model works on, in memory and bounded, the tools that operate on them, and a shell without a
-//! host. Synchronous and pure: the same desk and arguments give the same outcome. Paths, arguments, scripts and
-//! documents are hostile input.
+//! The desk: the files a model works on, in memory and bounded, its tools, and a shell without a host. Pure:
+//! the same desk and arguments give the same outcome. Paths, arguments, scripts and documents are hostile.
 
 mod desk;
 mod error;

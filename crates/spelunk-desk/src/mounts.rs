@@ -1,5 +1,5 @@
-//! Mounted documents: a corpus view that appears on a desk but stays where it is. It is searched and read in place, at
-//! the usual speed and with the usual redaction of secrets, so a gigabyte costs nothing until someone looks at it.
+//! Mounted documents: a corpus view shown on a desk. It is searched and read in place, with the
+//! usual redaction of secrets, so a gigabyte costs nothing until it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
@@ -48,7 +48,7 @@ pub struct Lines {
 pub(crate) struct Mounts {
     view: View,
     paths: DocumentPaths,
-    /// By the index of the document. Kept because indexing its lines costs a pass over it.
+    /// By document index. Kept because indexing the lines of a document costs a pass over it.
     readers: Mutex<BTreeMap<u32, Arc<Reader>>>,
 }
 
@@ -76,7 +76,6 @@ impl Mounts {
         }
     }
 
-    /// The paths of all documents, in order.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &DeskPath> {
         self.paths.names.keys()
     }
@@ -164,7 +163,7 @@ impl Mounts {
 }
 
 impl DocumentPaths {
-    /// Converts names to paths, each to one of its own.
+    /// Gives each name a path of its own.
     fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
         let mut paths = Self::default();
         for name in names {

@@ -1,5 +1,5 @@
-//! Paths on a desk: relative, normalised, separated by `/`. A `DeskPath` cannot leave the desk. Names chosen by others
-//! (attachments, documents) are converted to such paths here, too.
+//! Paths on a desk: relative, normalised, separated by `/`. A `DeskPath` cannot leave the desk.
+//! Names chosen by others (attachments, documents) are converted here, too.
 
 mod name;
 
@@ -64,7 +64,6 @@ impl DeskPath {
         normalised(given).map_err(|why| PathError { given: shown(given), why })
     }
 
-    /// A path that we wrote.
     pub(crate) fn of(path: &'static str) -> Self {
         Self(Arc::from(path))
     }

@@ -1,7 +1,6 @@
-//! The shell: bash over a desk, without a host: no processes, no network, no files but the desk's, no environment, no
-//! clock and no randomness. Every script starts fresh, in a worker process if the program has one, with limits on
-//! everything. Changes to the desk persist even if a limit stops the script; if the worker is lost, the desk is
-//! unchanged.
+//! The shell: bash over a desk, without processes, network, environment, clock, randomness or other files.
+//! Every script starts fresh, in a worker process if the program has one, with limits on everything. Changes
+//! persist even if a limit stops the script; if the worker is lost, the desk is unchanged.
 
 mod apart;
 mod commands;

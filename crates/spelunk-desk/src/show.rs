@@ -1,5 +1,4 @@
-//! Truncates text for the model: the head and the tail are kept, and a line between them reports what is missing and
-//! how to see it.
+//! Truncates text for the model: the head, a line that reports what is missing, and the tail.
 
 /// The head's share of the available size; the tail gets the rest.
 const HEAD_SHARE: (usize, usize) = (2, 3);
@@ -34,7 +33,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// The same on one line: newlines are escaped.
+/// Like `shortened`, on one line: newlines are escaped.
 pub(crate) fn on_one_line(text: &str, chars_max: usize) -> String {
     shortened(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
 }

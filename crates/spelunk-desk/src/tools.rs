@@ -1,6 +1,5 @@
-//! The tools a model uses on its desk: one table with name, description, schema and function. Each function takes a
-//! desk and arguments and returns an outcome; there are no other side effects. A refusal is an error and leaves the
-//! desk unchanged.
+//! The tools a model uses on its desk, in one table. Each takes a desk and arguments and returns an
+//! outcome, without other side effects. A refusal is an error and leaves the desk unchanged.
 
 mod buffer;
 mod chunk;
@@ -123,7 +122,6 @@ pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcom
     }
 }
 
-/// The names of all tools, for people.
 pub(crate) fn names() -> String {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }

@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of one script. Those on the script, its commands and its variables may be lower than the default, not
-/// higher: they bound how deep it nests.
+/// The limits of one script. Those on script, commands and variables may only be lowered: they bound nesting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellLimits {
     /// The longest script, including scripts that a script writes and runs.

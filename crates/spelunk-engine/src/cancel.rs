@@ -1,4 +1,4 @@
-//! Cancellation: a flag to check and to wait for. It is safe at every await, because the journal holds the state.
+//! Cancellation: a flag to check and to wait for. A run can stop at any await, because the journal holds its state.
 
 use std::sync::Arc;
 

@@ -1,17 +1,17 @@
-//! Certainty: how likely a model found the tokens of its reply. A small model that makes something up is less certain of
-//! it. Only some servers report it; without it, every reply is believed.
+//! Certainty: how likely a model considered the tokens of its reply. A small model is less certain
+//! of what it makes up. Only some servers report certainty; without it, every reply is believed.
 
 use spelunk_model::{Prompt, Reply};
 
 use crate::{Frame, FrameError};
 
-/// The prompt, for the likeliest reply if the model is small: the defaults of local servers let it write less likely ones,
-/// and its first thought is its best.
+/// The prompt with temperature 0 if the model is small: local servers sample by default, and a
+/// small model's likeliest reply is its best.
 pub(crate) fn steady(frame: &Frame, prompt: Prompt) -> Prompt {
     Prompt { temperature_millis: frame.reader().is_small().then_some(0), ..prompt }
 }
 
-/// Asks a small model for its likeliest reply, and for its certainty. A server that refuses to report it is asked without.
+/// Asks a small model for its likeliest reply, and for its certainty; if the server rejects that, asks without.
 pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply, FrameError> {
     let prompt = steady(frame, prompt);
     match frame.ask(Prompt { wants_certainty: true, ..prompt.clone() }).await {
@@ -20,7 +20,7 @@ pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply, FrameErr
     }
 }
 
-/// Whether the model found a token of its reply less likely than this, in thousandths.
+/// Whether the model considered a token of its reply less likely than this, in thousandths.
 pub(crate) fn is_doubtful(reply: &Reply, permille_min: u16) -> bool {
     reply.certainty_permille.is_some_and(|permille| permille < permille_min)
 }

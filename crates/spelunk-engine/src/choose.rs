@@ -1,4 +1,4 @@
-//! Chooses how a run begins, from the size of its text. A database is queried, however short its description is.
+//! Chooses the first strategy of a run by the size of its text. A database is always queried.
 
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};

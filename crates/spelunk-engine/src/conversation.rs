@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// The document that holds the messages.
+/// The document that contains the messages.
 pub(crate) const MESSAGES: &str = "messages.json";
 /// The name prefix of attachments.
 pub(crate) const ATTACHMENTS: &str = "attachments/";
 
-/// Longer conversations are refused.
+/// Longer conversations are rejected.
 const MESSAGES_MAX: usize = 10_000;
 const ROLE_CHARS_MAX: usize = 40;
 
@@ -36,7 +36,7 @@ pub enum ConversationError {
 }
 
 impl Conversation {
-    /// The document that holds the messages.
+    /// The document that contains the messages.
     pub const DOCUMENT: &str = MESSAGES;
 
     /// Parses `[{role, content}, …]` or `{system, messages: […]}`. Content is text or a list of blocks.
@@ -68,8 +68,8 @@ impl Conversation {
         Ok(Self { system, messages })
     }
 
-    /// The conversation as text, with a heading for each speaker. Images and other blocks appear as `[image]`,
-    /// `[type]`.
+    /// The conversation as text, with a heading for each speaker. Images and other blocks appear as
+    /// `[image]`, `[type]`.
     pub fn rendered(&self) -> String {
         let system = self.system.iter().map(|text| format!("## system\n{}\n", text.trim()));
         let messages =
@@ -77,8 +77,8 @@ impl Conversation {
         system.chain(messages).collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes the long texts out, as documents with names, and puts in their places what `shown` makes of name and text.
-    /// Its last argument says whether the text is all that the last message says.
+    /// Replaces each long text by what `shown` makes of its name and text, and returns the long texts as
+    /// named documents. The last argument of `shown` says whether the text is the whole last message.
     pub fn take_long<E>(
         &mut self,
         is_long: impl Fn(&str) -> bool,
@@ -113,15 +113,14 @@ impl Conversation {
         Ok(documents)
     }
 
-    /// The messages in normalised form, for the document that holds them.
+    /// The messages in normalised form, for the document that contains them.
     pub fn json(&self) -> String {
         let message = |(role, content): &(String, Value)| json!({ "role": role, "content": content });
         let messages: Vec<Value> = self.messages.iter().map(message).collect();
         format!("{:#}\n", json!({ "system": self.system, "messages": messages }))
     }
 
-    /// The document name of an attachment, from its file name: whatever that is, it stays inside the attachments
-    /// folder.
+    /// The document name of an attachment. Whatever the file name is, it stays inside the attachments folder.
     pub fn attachment(given: &str, taken: &std::collections::BTreeSet<String>) -> (String, String) {
         let name = spelunk_desk::sanitised_name(given, taken);
         (format!("{ATTACHMENTS}{name}"), name)
@@ -137,7 +136,6 @@ fn said(message: Value) -> Option<(String, Value)> {
     (is_content && !role.trim().is_empty()).then(|| (role.trim().to_owned(), content))
 }
 
-/// Content as text.
 fn words(content: &Value) -> String {
     let block = |block: &Value| match block {
         Value::String(text) => text.clone(),
@@ -151,7 +149,6 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// The text of a block, if it has one.
 fn block_text(block: &mut Value) -> Option<&mut String> {
     let text = if block.is_string() { block } else { block.get_mut("text")? };
     if let Value::String(text) = text { Some(text) } else { None }

@@ -53,26 +53,21 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     /// How the sources of new runs are read; a resumed run uses the options it was started with.
     scan: ScanOptions,
-    /// Where cells run.
     sandbox: Sandbox,
-    /// Models that code may call by name.
     named_models: NamedModels,
-    /// External tools.
     tools: ExternalTools,
-    /// Rate limits per model.
     rate_limits: RateLimits,
-    /// Where calls are made, if not only here.
+    /// Other places where calls may be made, such as the nodes of a fleet.
     places: Option<Arc<dyn CallPlaces>>,
     /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
     /// Opens the databases and buckets of a run that is resumed.
     servers: Option<OpenServer>,
-    /// Detects the types of documents.
     detector: Detector,
     /// Identifies the detector's settings in the index.
     detector_key: String,
-    /// Held from the first stored text until the run that refers to it has started, so that it is not
-    /// garbage-collected.
+    /// Held from the first stored text until the run that refers to it has started, to prevent
+    /// garbage collection.
     texts_held: Mutex<Option<WorkspaceHold>>,
 }
 
@@ -303,7 +298,6 @@ impl Engine {
         Ok(Models { root, sub, synthesis, named })
     }
 
-    /// The retrieval of a corpus.
     fn retrieval(&self, whole: &View) -> Retrieval {
         Retrieval {
             directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
@@ -334,7 +328,7 @@ impl Engine {
         let (writer, written) = JournalWriter::start(files);
         let stream = EventStream::live(self.workspace.clone(), id.clone(), events, writer.subscribe());
         let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
-        // Every interface has checked the types; one that has gone since shows as another plan.
+        // Every interface has validated the types. If one is gone since, the plan differs.
         let detector =
             self.detector.clone().with_overrides(&scan.types).unwrap_or_else(|_| self.detector.clone());
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
@@ -384,7 +378,6 @@ struct Launch {
     run: RunId,
     files: WriterFiles,
     events: Vec<Event>,
-    /// The state after `events`.
     view: RunView,
     task: Task,
     models: Models,
@@ -431,8 +424,8 @@ fn check_may_be_asked(
     }
 }
 
-/// Requests that were in flight when the previous process died. Their outcome is unknown, so each is charged once, at
-/// its reservation, and the user is warned.
+/// Requests that were in flight when the previous process died. Their outcome is unknown, so each
+/// is charged its reservation once, and the user is warned.
 fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
     let mut sum = Usage::default();
     let mut facts = Vec::new();
@@ -467,8 +460,8 @@ fn scanned(corpus: &Corpus) -> Vec<EventKind> {
     corpus.reports().iter().map(of_report).collect()
 }
 
-/// Distinguishes runs of the same second and sorts them by millisecond. Randomness comes from the standard library's
-/// hasher keys.
+/// Distinguishes runs of the same second and sorts them by millisecond. Randomness comes from the
+/// keys of the standard library's hasher.
 fn tail(now_ms: u64) -> u32 {
     let random = RandomState::new().build_hasher().finish();
     let tail = (now_ms % 1000) << 22 | random & 0x003f_ffff;

@@ -1,6 +1,6 @@
-//! The environment: what the code of a frame can see and touch. It serves the host calls that look at text; those
-//! that call models belong to the strategy. Everything here is a pure function of the task, so a replayed cell sees
-//! the same.
+//! The environment: what the code of a frame can see and touch. It serves the host calls that look
+//! at text; the strategy serves those that call models. Everything here is a pure function of the
+//! task, so a replayed cell sees the same.
 
 pub(crate) mod arguments;
 mod describe;
@@ -28,7 +28,7 @@ use crate::rows::{LazyTables, query_ms_max};
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
 
-/// The prelude of a session with these additional names, so that it can tell them from the user's variables.
+/// The prelude of a session with these additional names, to distinguish them from the user's variables.
 fn prelude<'a>(given: impl Iterator<Item = &'a str>) -> String {
     let mut prelude = format!("{PRELUDE}_given = [");
     for name in given.chain(bound_in_prelude()) {
@@ -48,10 +48,9 @@ fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
 /// Exceptions that host calls raise besides Python's own.
 const EXCEPTIONS: [&str; 4] = ["ModelError", "BudgetError", "NotFound", "ToolError"];
 
-/// Host calls allowed per cell: looking is cheap, and model calls have their own limit.
+/// The most host calls per cell: looking is cheap, and model calls have their own limit.
 const HOST_CALLS_MAX: u64 = 200_000;
 
-/// What the code of a frame can see and touch. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Environment {
     view: View,
@@ -60,7 +59,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     tables: Arc<LazyTables>,
-    /// The time of a query.
+    /// The time limit of queries.
     watch: QueryWatch,
     /// Semantic search, if configured.
     retrieval: Option<FrameRetrieval>,
@@ -81,13 +80,12 @@ pub(crate) enum Shape {
     Documents,
 }
 
-/// An environment and the initial variables of its session.
 pub(crate) struct OpenEnvironment {
     pub(crate) environment: Environment,
     pub(crate) variables: Vec<(String, Value)>,
     /// The description of `context` for the model.
     pub(crate) description: String,
-    /// What the description shows of the text.
+    /// The part of the text that the description shows.
     pub(crate) preview: Preview,
 }
 
@@ -114,7 +112,6 @@ impl Environment {
         Ok(OpenEnvironment { environment, variables, description, preview })
     }
 
-    /// Takes the pending notices about searches for the user.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
         self.retrieval.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
     }
@@ -144,7 +141,7 @@ impl Environment {
         Ok((shape, variables))
     }
 
-    /// Binds host objects: nothing is read until code touches it.
+    /// Binds host objects: nothing is read until code accesses it.
     fn bind_large(&self) -> (Shape, Vec<(String, Value)>) {
         let mut documents = self.view.documents();
         let (Some(only), None) = (documents.next(), documents.next()) else {
@@ -157,7 +154,6 @@ impl Environment {
         (Shape::Text, vec![("context".to_owned(), Objects::text(only.idx))])
     }
 
-    /// The setup of a session in this environment.
     pub(crate) fn setup(
         &self,
         variables: Vec<(String, Value)>,
@@ -199,8 +195,8 @@ impl Environment {
         call.receiver.is_some() || text_functions::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
-    /// Whether the result of a host call depends on more than the text: a search depends on the progress of the index
-    /// and on the embedding model, a query on what is in a database by now.
+    /// Whether the result of a host call depends on more than the text: a search depends on the progress of
+    /// the index and on the embedding model, a query on the current content of a database.
     pub(crate) fn asks_outside(&self, call: &HostCall) -> bool {
         let asks_index = || self.retrieval.is_some() && text_functions::asks_index(call);
         let asks_database =
@@ -208,12 +204,11 @@ impl Environment {
         call.receiver.is_none() && (asks_index() || asks_database())
     }
 
-    /// The same environment, whose queries have this time.
+    /// The same environment with this time limit for queries.
     pub(crate) fn watched(self, watch: &QueryWatch) -> Self {
         Self { watch: watch.clone(), ..self }
     }
 
-    /// The maximum duration of a query.
     pub(crate) fn query_ms_max(&self) -> u64 {
         query_ms_max(&self.view, &self.limits)
     }
@@ -231,7 +226,7 @@ impl Environment {
         text_functions::serve(self, &mut call)
     }
 
-    /// The part of the view that a child is given: one document, or several by name. Text becomes a note.
+    /// The part of the view that a child gets: one document, or several by name. Other text becomes a note.
     pub(crate) fn part(&self, context: Option<Value>) -> Result<(View, Option<Arc<str>>), Refusal> {
         let one = |idx: u32| (self.view.narrow(|document| document.idx == idx), None);
         let noted = |text: String| (self.view.clone(), Some(Arc::from(text)));
@@ -270,12 +265,12 @@ impl Environment {
         }
     }
 
-    /// The text of a host object, if it has one that is not too long for a prompt.
+    /// The text of a host object, if it has one that fits into a prompt.
     pub(crate) fn text_of(&self, handle: &spelunk_sandbox::Handle) -> Option<String> {
         self.objects.read(handle, self.limits.query_chars_max.saturating_mul(4))
     }
 
-    /// Where the text of a file is that code tried to open.
+    /// Where code can find the text of a file that it tried to open.
     pub(crate) fn place_of_file(&self, path: &str) -> String {
         let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let document = self.view.find(path.trim_start_matches(['.', '/'])).or_else(|| {
@@ -292,7 +287,6 @@ impl Environment {
         format!("there are no files: the text is in {place}")
     }
 
-    /// A document by name, or the only one.
     pub(crate) fn document(&self, name: Option<&str>) -> Result<&DocEntry, Refusal> {
         if let Some(name) = name {
             let missing =

@@ -36,7 +36,7 @@ fn refused(code: ErrorCode) -> &'static str {
     }
 }
 
-/// What ends a run. A strategy passes it on; every later request is refused, too.
+/// What ends a run. A strategy propagates it; every later request is refused too.
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Stop {

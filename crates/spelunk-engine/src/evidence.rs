@@ -1,6 +1,6 @@
-//! Evidence: checks the citations of a reply against what the model could know. A model that was shown passages can
-//! cite only these; if code of the run read the sources, all of them count. Citations that are not found are dropped
-//! and counted, so an answer never carries one.
+//! Evidence: checks the citations of a reply against what the model could know. A model that was
+//! shown passages can cite only these; if code of the run read the sources, all of them count.
+//! Citations that are not found are dropped and counted, so an answer never contains one.
 
 mod language;
 mod support;
@@ -14,7 +14,7 @@ pub(crate) use self::support::{Excerpt, support};
 use crate::sync::{blocking, watched};
 use crate::{Answer, Frame, FrameError};
 
-/// Citations checked per reply.
+/// The most citations checked per reply.
 const CLAIMS_MAX: usize = 50;
 const QUOTE_BYTES_MAX: usize = 2000;
 
@@ -44,7 +44,7 @@ fn is_row(claim: &Citation) -> bool {
     claim.line == 0 && claim.document.contains('?')
 }
 
-/// Looks up the claims that cite rows of databases. What was found is recorded, because a database changes.
+/// Looks up the claims that cite rows of databases. The result is recorded, because a database may change.
 async fn check_rows(
     frame: &Frame,
     view: &View,

@@ -1,5 +1,5 @@
-//! The report of a run: folded from its journal and the blobs it refers to. It works for every strategy and state:
-//! what has not happened yet is empty.
+//! The report of a run, folded from its journal and the blobs it refers to. It works for every
+//! strategy and state: what has not happened yet is empty.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,6 @@ impl RunReport {
     }
 }
 
-/// What has been read of a journal.
 #[derive(Default)]
 struct Fold {
     view: RunView,

@@ -1,10 +1,10 @@
-//! The frame: a strategy's only access to the outside. On replay it returns the recorded outcome and sends no
-//! request; otherwise the outcome is on disk before the strategy sees it.
+//! The frame: a strategy's only access to the outside. On replay it returns the recorded outcome and sends no request;
+//! otherwise the outcome is on disk before the strategy sees it.
 //!
-//! This file holds the frame and what it knows of its run. What it does is in the files below: `ask` (models), `child`
-//! (sub-tasks), `image` (images of a call), `effect` (external tools), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
-//! `budget` (what is left), `solve` (the frame itself). Below those, `call` and `retry` make one call, and `failure`
-//! records what went wrong.
+//! This file contains the frame and its knowledge of the run. Its operations are in the files below: `ask` (models),
+//! `child` (sub-tasks), `image` (images of a call), `effect` (external tools), `record` (cells and other values), `tool`
+//! and `recall` (an agent's tools, findings of earlier runs), `budget` (what is left), `solve` (the frame itself). Below
+//! those, `call` and `retry` make one call, and `failure` records what went wrong.
 
 mod ask;
 mod attempt;
@@ -73,7 +73,6 @@ impl Frame {
         Self::asking(run, id, None)
     }
 
-    /// Creates a frame that calls this model.
     fn asking(run: Arc<Run>, id: FrameId, model: Option<Arc<dyn Model>>) -> Self {
         let shared = Shared {
             run,
@@ -118,26 +117,23 @@ impl Frame {
 
 /// The models of a frame.
 impl Frame {
-    /// The model this frame calls.
     pub(crate) fn model(&self) -> &Arc<dyn Model> {
         let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
         self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
     }
 
-    /// The short name of this frame's model.
     pub(crate) fn model_reference(&self) -> String {
         self.model().reference().to_string()
     }
 
-    /// The capacity of this frame's model.
     pub(crate) fn reader(&self) -> ModelCapacity {
         ModelCapacity::of(self.model().reference(), self.limits())
     }
 
-    /// Tokens of text that fit into one prompt of this frame besides a reply; unlimited if the model's window is
-    /// unknown. A quarter is left free, because token counts are estimates.
+    /// Tokens of text that fit into one prompt of this frame besides a reply; unlimited if the
+    /// model's window is unknown. A quarter is left free, because token counts are estimates.
     pub(crate) fn room_tokens(&self) -> u64 {
-        let Some(window) = self.model().window_tokens() else { return u64::MAX };
+        let Some(window) = self.model().facts().window_tokens else { return u64::MAX };
         let n_reply = self.limits().root_output_tokens_max.min(window / 4);
         (window - n_reply) / 4 * 3
     }
@@ -148,17 +144,14 @@ impl Frame {
         format!("{reference} {}", reference.base_url)
     }
 
-    /// Whether replies of earlier calls are used again.
     pub(crate) fn caches_replies(&self) -> bool {
         self.run().settings.cache_replies
     }
 
-    /// The short name of the sub-model.
     pub(crate) fn sub_model_reference(&self) -> String {
         self.run().model(Role::Sub).reference().to_string()
     }
 
-    /// Models that code may call by name.
     pub(crate) fn named_models(&self) -> &NamedModels {
         &self.run().models.named
     }
@@ -166,17 +159,14 @@ impl Frame {
 
 /// What the frames of a run share.
 impl Frame {
-    /// The caller's own strategy, if the run has one.
     pub(crate) fn program(&self) -> Option<&Program> {
         self.run().program.as_ref()
     }
 
-    /// The sandbox for the cells of this run.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.run().sandbox
     }
 
-    /// Detects the types of documents.
     pub(crate) fn detector(&self) -> &Detector {
         &self.run().detector
     }
@@ -186,7 +176,6 @@ impl Frame {
         self.run().mode
     }
 
-    /// The retrieval over the run's text.
     pub(crate) fn finder(&self) -> &Arc<Retrieval> {
         &self.run().retrieval
     }

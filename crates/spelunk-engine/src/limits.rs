@@ -1,4 +1,4 @@
-//! What a run may use: money and calls, requests at once, requests per minute.
+//! What a run may use: money and calls, parallel requests, requests per minute.
 
 pub(crate) mod budget;
 pub(crate) mod concurrency;

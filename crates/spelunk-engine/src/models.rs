@@ -1,4 +1,4 @@
-//! What the engine knows of models: their capacity, their prices, and those that code may call by name.
+//! What the engine knows about models: their capacity, their prices, and those that code may call by name.
 
 mod capacity;
 mod named;

@@ -1,9 +1,9 @@
 //! Plain answers: whether a text is an answer at all. Every strategy checks this before it returns. An empty text, a
 //! block of code and a tool call are steps that a model wanted to take, never an answer.
 //!
-//! Code alone is an answer in one case: the question asks for code, and the text is given as the answer, which means
-//! a reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or an agent's answer file. In
-//! the concluding turn of a session or an agent it never is, because the model may just be continuing its work.
+//! Code alone is an answer in one case: the question asks for code, and the text is given as the answer, that is, as a
+//! reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or an agent's answer file. In the
+//! concluding turn of a session or an agent it never is, because the model may just be continuing its work.
 
 pub(crate) mod empty_reply;
 
@@ -51,19 +51,14 @@ impl CodeAlone {
     }
 }
 
-/// Whether a list of words contains this one.
 fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// Why a text is not an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// It is empty.
     Empty,
-    /// It is code.
     Code,
-    /// It is a tool call.
     Call,
 }
 
@@ -83,7 +78,6 @@ impl NoAnswer {
         format!("Your reply is {}{nothing_runs}. Write the answer itself, in words.", self.what())
     }
 
-    /// The error of a frame whose model gave no answer.
     pub(crate) fn error(self, frame: &Frame) -> FrameError {
         let code = match self {
             Self::Empty => ErrorCode::ModelReplyEmpty,
@@ -108,8 +102,8 @@ where
     ask_again(frame, prompt, reply, code, send).await
 }
 
-/// Like [`ask`], with the first reply given. Replies to several prompts are handled one by one in prompt order, so
-/// that call ids follow the program, not the network.
+/// Like [`ask`], with the first reply given. Replies to several prompts are handled one by one in
+/// prompt order, so that call ids follow the program and not the network.
 pub(crate) async fn ask_again<F>(
     frame: &Frame,
     mut prompt: Prompt,
@@ -168,12 +162,11 @@ fn is_for_session(text: &str) -> bool {
     SESSION.iter().any(|word| text.contains(word)) || text.trim_start().starts_with('{')
 }
 
-/// Fence labels of calls and of code in languages other than Python.
+/// Fence labels of calls and of languages other than Python.
 const CODE_LABELS: &str = "bash sh shell zsh fish console powershell ps1 cmd bat js javascript jsx ts typescript tsx rust rs go java \
     kotlin scala c cpp c++ cs csharp ruby rb perl php lua r julia swift sql awk sed haskell ipython jupyter \
     code";
 const CALL_LABELS: &str = "tool tools tool_call tool_calls tool_code tool_use function function_call";
-/// Tags that begin a call.
 const CALL_TAGS: &[&str] = &[
     "<tool_call",
     "<tool_use",
@@ -187,16 +180,15 @@ const CALL_TAGS: &[&str] = &[
     "[TOOL_CALLS]",
     "[TOOL_REQUEST]",
 ];
-/// Openings of sentences that merely introduce the code or call after them.
+/// Openings of sentences that only introduce the code or call after them.
 const LEADING: &str = "let me|let's|let us|i will|i'll|i need|i should|i am going|i'm going|i want|i can|i have to|i'd|we need|\
     we can|we will|we'll|we should|first, i|first i|first, let|first, we|now i|now, i|now let|now, let|next i|\
     next, i|then i|to answer|to find|to determine|to check|to get|to see|to look|to do|here is|here's|here are|\
     the following|this code|this script|this block|this will|below is|run this|run the following|okay|ok|sure|\
     certainly|of course|alright";
-/// An introduction of a few words before a colon, such as `Searching:`.
+/// The most words of an introduction before a colon, such as `Searching:`.
 const LEAD_WORDS_MAX: usize = 3;
 
-/// The parts of a text.
 #[derive(Debug, Default)]
 struct Parts {
     /// Everything that is neither code, a call nor evidence.
@@ -205,7 +197,7 @@ struct Parts {
     has_call: bool,
     /// Whether the text ends with the call: the model is waiting for its result.
     ends_with_call: bool,
-    /// Tags without a closing tag in the rest of the text, so that it is not searched again.
+    /// Tags without a closing tag in the rest of the text, remembered so that it is not searched again.
     unclosed: Vec<&'static str>,
 }
 
@@ -260,7 +252,7 @@ impl Parts {
         let text = line.trim();
         let mark = if text.starts_with('~') { '~' } else { '`' };
         let label = text.trim_start_matches(mark).trim();
-        // An inline span may begin with three backticks, too.
+        // An inline span may begin with three backticks too.
         if label.contains('`') {
             self.say(line);
             return line.len();

@@ -35,11 +35,10 @@ pub struct Projection {
     start: Option<RunStart>,
     workers: BTreeMap<FrameId, Worker>,
     chunks: Vec<ChunkRow>,
-    /// How many chunks have their file.
     n_chunk_files: usize,
     /// Tasks other than syntheses.
     n_tasks: usize,
-    /// Content types of the documents: by their names, until a plan has looked into them.
+    /// Content types of the documents: implied by their names until a plan has detected them.
     types: BTreeSet<String>,
     is_planned: bool,
     /// The tasks that a synthesis reads, by content type.
@@ -49,17 +48,16 @@ pub struct Projection {
     nested: BTreeMap<FrameId, u64>,
     /// Lines to be appended, by file.
     lines: BTreeMap<&'static str, String>,
-    /// Files that have been appended to.
     appended: BTreeSet<&'static str>,
     /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,
     /// The agent's metrics, as in its `metrics.json`.
     counted: serde_json::Map<String, serde_json::Value>,
-    /// Whether the run has a desk: then some files belong to the agent.
+    /// Whether the run has a desk, so that some files belong to the agent.
     has_desk: bool,
     /// Whether `context.txt` is a copy of the text.
     has_copy: bool,
-    /// Whether the run is about to be packed.
+    /// Whether the run is about to be archived.
     is_archived: bool,
 }
 
@@ -73,7 +71,6 @@ struct Worker {
     strategy: Strategy,
     question: Text,
     note: Option<Text>,
-    /// The tasks that it waits for.
     blocked_by: Vec<String>,
     opened_at_ms: u64,
     /// Its row in the manifest.
@@ -87,7 +84,6 @@ struct ChunkRow {
     state: &'static str,
 }
 
-/// How a worker ended.
 enum Ending {
     Recalled(Box<AnalystReport>),
     Reported(Box<AnalystReport>),
@@ -129,7 +125,7 @@ impl Projection {
         Self::new(workspace, run, files).write_all()
     }
 
-    /// The same, for a run that is about to be packed: its metadata says so.
+    /// The same for a run that is about to be archived, which its metadata records.
     pub fn rebuild_archived(
         workspace: &Workspace,
         run: &RunId,
@@ -251,7 +247,7 @@ impl Projection {
         let is_needed = !self.has_copy || self.n_chunk_files < self.chunks.len();
         let copy = corpus.and_then(|corpus| corpus.context.as_ref()).filter(|_| is_needed);
         let copy = match kept(copy) {
-            // A power cut may have lost it, and at the start it is not written yet.
+            // A power failure may have lost it, and at the start it is not written yet.
             Err(JournalError::Blob { .. }) => None,
             read => read?,
         };
@@ -294,7 +290,7 @@ impl Projection {
         Ok(())
     }
 
-    /// Takes the content types that a plan found for those that names suggest.
+    /// Replaces the content types that names imply by those that a plan detected.
     fn plan(&mut self, types: impl Iterator<Item = String>) {
         if !std::mem::replace(&mut self.is_planned, true) {
             self.types.clear();
@@ -391,7 +387,7 @@ impl Projection {
         self.files.replace(&worker.task_file(), task.as_bytes())
     }
 
-    /// Parts whose reports were recalled have the files of tasks, too.
+    /// Writes the files of parts whose reports were recalled; they have the same files as tasks.
     fn recall(&mut self, event: &Event, reports: &Text) -> Result<(), JournalError> {
         let Some(question) = self.start.as_ref().map(|start| start.question.clone()) else { return Ok(()) };
         for report in wire::read_reports(&self.blobs.text(reports)?).into_values() {
@@ -432,7 +428,7 @@ impl Worker {
         format!("tasks/{}.md", self.task)
     }
 
-    /// Makes it a synthesis of the reports of a content type, or of the syntheses of all types.
+    /// Turns the worker into a synthesis of the reports of one content type, or of the syntheses of all types.
     fn join<'a>(
         &mut self,
         note: &str,

@@ -1,5 +1,5 @@
-//! Merges the reports of analysts in code: deduplicates findings, adds up counts, sorts by severity. No model is
-//! involved, so nothing is lost or invented.
+//! Merges the reports of analysts in code: deduplicates findings, adds up counts, sorts by
+//! severity. No model is involved, so nothing is lost or made up.
 
 mod coverage;
 mod markdown;
@@ -41,14 +41,14 @@ pub(crate) struct Gathered {
     /// The most severe and most frequent first.
     pub(crate) items: Vec<MergedFinding>,
     pub(crate) distributions: Vec<CountedValues>,
-    /// What analysts said about relevant parts: location and text.
+    /// Analysts' remarks about relevant parts: location and text.
     pub(crate) remarks: Vec<(String, String)>,
     /// The sum of the counts of all parts, if any part has one.
     pub(crate) count: Option<u64>,
     pub(crate) rejected: u64,
 }
 
-/// Merges reports. The result depends only on them and their order, which is that of their tasks.
+/// Merges reports. The result depends only on the reports and their order, which is that of their tasks.
 pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
     let mut gathered = Gathered::default();
     let mut by_key: HashMap<(String, String, String), usize> = HashMap::new();
@@ -68,7 +68,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
             let key = (report.content_type.clone(), finding.kind.clone(), same_words(&finding.summary));
             let idx = *by_key.entry(key).or_insert(gathered.items.len());
             let location = &finding.location;
-            // Parts overlap: the same finding at the same place counts once.
+            // Parts overlap, so the same finding at the same place counts once.
             if !seen_at.insert((idx, location.file.clone(), location.line_start)) {
                 continue;
             }
@@ -94,7 +94,7 @@ impl MergedFinding {
         // A second sighting never lowers the confidence.
         let sure = [self.finding.confidence, other.confidence].into_iter().flatten().reduce(f64::max);
         if self.finding.quote != Some(Found::Exact) && other.quote == Some(Found::Exact) {
-            // Prefer the finding whose quote was found.
+            // Prefer a finding whose quote was found.
             self.finding = other.clone();
         }
         (self.finding.severity, self.finding.confidence) = (severity, sure);
@@ -115,7 +115,6 @@ impl MergedFinding {
         self.finding.quote == Some(Found::Missing)
     }
 
-    /// The number of documents it occurs in.
     pub(crate) fn n_files(&self) -> usize {
         self.places.iter().map(|place| place.file.as_str()).collect::<BTreeSet<_>>().len()
     }

@@ -1,5 +1,5 @@
-//! Retrieval: finds passages of a run's text by words and by meaning, using an index stored next to the runs. The
-//! index is built at the first search. If there is no place for one, the text is read at each search instead.
+//! Retrieval: finds passages of a run's text by words and by meaning, using an index stored next to the runs. The index
+//! is built at the first search. If there is no place to store one, each search reads the text instead.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -15,10 +15,10 @@ use spelunk_index::{
 
 use crate::sync::lock;
 
-/// Names used to identify a corpus.
+/// How many names identify a corpus.
 const NAMES_MAX: usize = 1000;
 
-/// Passages considered without an index, in bytes of text.
+/// The most bytes of passages that are ranked without an index.
 const RANKED_BYTES_MAX: u64 = 1_000_000;
 
 /// The index folder of a view: all versions of the same documents share one.
@@ -28,10 +28,8 @@ pub fn index_folder(whole: &View) -> String {
     format!("index-v1/{}", key.as_str().get(..16).unwrap_or_default())
 }
 
-/// Opens the embedding model.
 pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync>;
 
-/// A passage that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FoundPassage {
     pub(crate) document: String,
@@ -66,15 +64,14 @@ pub(crate) struct Retrieval {
     pub(crate) index: Mutex<IndexState>,
 }
 
-/// The state of a run's index.
 #[derive(Default)]
 pub(crate) enum IndexState {
     /// Nobody has searched yet.
     #[default]
     NotYet,
     Ready(Box<Index>),
-    /// There is none, because the embedding model is unavailable. A run does not retry, so that all of its searches
-    /// work the same way.
+    /// There is none, because the embedding model is unavailable. A run does not retry, so that all
+    /// of its searches work the same way.
     Without(Notice),
 }
 
@@ -144,7 +141,7 @@ impl From<Hit> for FoundPassage {
     }
 }
 
-/// Poll interval and maximum number of polls while another run updates the index.
+/// The poll interval, and the maximum number of polls while another run updates the index.
 const POLL: Duration = Duration::from_millis(50);
 const POLLS_MAX: u32 = 1200;
 
@@ -176,7 +173,7 @@ impl Retrieval {
 }
 
 impl Retrieval {
-    /// If a lot of text is not indexed yet, has that done in the background and returns a notice.
+    /// If a lot of text is not indexed yet, starts indexing in the background and returns a notice.
     fn build_later(&self, (dir, folder): &(PrivateDir, String)) -> Result<Option<Notice>, IndexError> {
         let Ok(embedder) = (self.embedder)() else { return Ok(None) };
         let (options, whole) = (self.update_options(), self.whole.clone());

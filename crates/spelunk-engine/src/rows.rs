@@ -1,5 +1,5 @@
-//! Answers computed over rows: of tables, logs and JSON. If the text has no rows or the question is not about them, it is
-//! left to the strategy that called.
+//! Answers computed over rows of tables, logs and JSON. If there are no rows, or the question is
+//! not about them, the calling strategy answers.
 
 mod labels;
 mod sql;
@@ -15,11 +15,11 @@ use crate::sync::lock;
 pub(crate) use self::labels::solve as label_rows;
 pub(crate) use self::sql::{BYTES_MAX, RowsOutcome, solve as query_rows};
 
-/// The prompts, in the order in which their digest has them.
+/// The prompts, in the order of their digest.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];
 
-/// The maximum duration of a query. What documents contain is not recorded and must be found again when the run is
-/// resumed, so steps bound their queries, and no clock.
+/// The maximum duration of a query. Results from documents are not recorded and must be the same
+/// when the run is resumed, so their queries are bounded by steps, not by a clock.
 pub(crate) fn query_ms_max(view: &View, limits: &Limits) -> u64 {
     if view.has_databases() { limits.query_ms_max } else { u64::MAX }
 }
@@ -40,7 +40,7 @@ pub(crate) struct LazyTables {
 }
 
 impl LazyTables {
-    /// Uses the tables of a view, always the same; `None` if it has none. Blocking.
+    /// Uses the tables of a view, which is always the same one; `None` if it has none. Blocking.
     pub(crate) fn with<T>(
         &self,
         view: &View,
@@ -64,8 +64,8 @@ impl LazyTables {
         Some(done)
     }
 
-    /// The database that could not be used, since this was last asked: the run stops and can be resumed, and nothing
-    /// that was found then is recorded.
+    /// The error of a database that became unusable since the last call. The run then stops without
+    /// recording the result, and can be resumed.
     pub(crate) fn take_lost(&self) -> Option<SourceError> {
         lock(&self.lost).take()
     }

@@ -6,10 +6,8 @@ use spelunk_types::{
     SourceSpec, Strategy, Text,
 };
 
-/// What a run was started with.
 #[derive(Debug, Clone)]
 pub(crate) struct RunStart {
-    /// The version of the engine that started it.
     pub(crate) engine: String,
     pub(crate) question: Text,
     pub(crate) strategy: Strategy,
@@ -29,7 +27,6 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// The start that this event records, if it does.
     pub(crate) fn of(kind: &EventKind) -> Option<Self> {
         let EventKind::RunStarted {
             format: _,

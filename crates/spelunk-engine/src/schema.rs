@@ -1,8 +1,8 @@
-//! JSON Schema for typed answers: the part of draft 2020-12 that people use for answers. Nothing is ignored: an
-//! unsupported keyword is refused by name when the schema is parsed.
+//! JSON Schema for typed answers: the part of draft 2020-12 that people use for answers. Nothing is
+//! ignored: an unsupported keyword is rejected by name when the schema is parsed.
 //!
-//! Written by hand. The crate `jsonschema` (0.60, without default features) brings in 23 more crates, ignores unknown
-//! keywords, and its messages are not written for a model to act on; a tenth of it is needed here.
+//! Written by hand. The crate `jsonschema` (0.60, without default features) brings in 23 more crates, ignores
+//! unknown keywords, and its messages are not written for a model to act on; a tenth of it is needed here.
 //!
 //! Schemas come from users and from model-written code, values from models. Work and depth are bounded.
 
@@ -21,7 +21,6 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::{Number, Value};
 
-/// The longest schema, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
 /// A parsed schema.
@@ -53,12 +52,10 @@ pub enum SchemaError {
     Loop { target: String },
 }
 
-/// One way in which a value violates the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {
     /// A JSON pointer into the value; empty for the whole.
     pub(crate) path: String,
-    /// What is wrong there.
     pub(crate) message: String,
 }
 
@@ -82,7 +79,6 @@ impl Schema {
         Ok(Self { text: text.to_owned(), nodes: compile::compile(&root)? })
     }
 
-    /// The schema as it was given.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -99,13 +95,11 @@ impl Schema {
         Ok(value)
     }
 
-    /// Validates a value and returns its violations.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         check::check(&self.nodes, value)
     }
 }
 
-/// Violations, one per line.
 pub(crate) fn listed(violations: &[Violation]) -> String {
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
@@ -113,7 +107,6 @@ pub(crate) fn listed(violations: &[Violation]) -> String {
 /// An index into [`Schema::nodes`]. The first node is the root.
 type NodeIdx = usize;
 
-/// A schema or subschema.
 #[derive(Debug)]
 enum Node {
     /// `true`.
@@ -147,23 +140,20 @@ struct Rules {
     not: Option<NodeIdx>,
 }
 
-/// An allowed value.
 #[derive(Debug)]
 struct Choice {
-    /// The same for equal values.
+    /// Equal for equal values.
     canonical: String,
-    /// As the schema writes it, truncated.
+    /// As written in the schema, truncated.
     shown: String,
 }
 
-/// A range of lengths or counts.
 #[derive(Debug, Default, Clone, Copy)]
 struct Range {
     min: Option<u64>,
     max: Option<u64>,
 }
 
-/// A bound on a number.
 #[derive(Debug)]
 struct Bound {
     kind: BoundKind,

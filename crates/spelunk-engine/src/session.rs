@@ -1,6 +1,6 @@
 //! A session: the interpreter of a frame, its cells, and how they are recorded. A cell that breaks the interpreter or
 //! hits a limit leaves the variables unchanged: the cells before it are run again in a new interpreter, with the same
-//! replies. The code is a cell of `repl` or a script of an agent, which also reaches the files of its desk.
+//! replies. The code is a cell of `repl`, or a script of an agent, which can also access the files of its desk.
 
 mod agent_state;
 mod answer;
@@ -28,27 +28,24 @@ use crate::sync::blocking;
 use crate::tools::ExternalTools;
 use crate::{Frame, FrameError, Stop, Task};
 
-/// The interpreter of a frame and its cells.
 pub(crate) struct Session<'a> {
     pub(crate) frame: &'a Frame,
     task: &'a Task,
     environment: Environment,
     setup: Setup,
     interpreter: Option<Box<dyn Interpreter>>,
-    /// The interpreter, started while the model writes its first cell.
+    /// The interpreter, which starts while the model writes its first cell.
     opening: Option<Opening>,
     /// Cells whose effects are in the variables.
     done: Vec<DoneCell>,
     n_cells: u64,
     /// Decides whether an answer is accepted.
     check: AnswerCheck,
-    /// Model calls of the current cell.
     n_calls: u64,
     /// Replies of the current cell that cannot be requested again for free.
     effects: Vec<HostReply>,
-    /// The answer of the current cell.
     given: Option<GivenAnswer>,
-    /// The desk, if the code is a script of an agent.
+    /// The state of the agent, if the code is a script.
     pub(crate) agent: Option<AgentState>,
 }
 
@@ -57,13 +54,12 @@ pub(crate) struct Session<'a> {
 enum CellTime {
     /// As configured.
     Limited,
-    /// It finished within its limits before: a slower machine must not stop it now.
+    /// It finished within its limits before, so a slower machine must not stop it now.
     Replay,
 }
 
 type Opening = tokio::task::JoinHandle<Result<Box<dyn Interpreter>, InterpreterError>>;
 
-/// What is needed to run a cell again.
 struct DoneCell {
     code: String,
     effects: Vec<HostReply>,
@@ -72,7 +68,6 @@ struct DoneCell {
 /// The result of a cell, as shown to the model.
 pub(crate) enum Ran {
     Printed(String),
-    /// With an exception.
     Broke(String),
     Answered(GivenAnswer),
 }
@@ -83,7 +78,7 @@ impl<'a> Session<'a> {
         Self::open_with(frame, task, serve::functions(), "").await
     }
 
-    /// Opens a session for the scripts of an agent: their files are those of its desk.
+    /// Opens a session for the scripts of an agent, whose files are those of its desk.
     pub(crate) async fn open_for_scripts(
         frame: &'a Frame,
         task: &'a Task,
@@ -141,7 +136,6 @@ impl<'a> Session<'a> {
         Ok((session, description))
     }
 
-    /// Waits for the interpreter.
     async fn ready(&mut self) -> Result<(), FrameError> {
         let Some(opening) = self.opening.take() else { return Ok(()) };
         let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
@@ -153,7 +147,6 @@ impl<'a> Session<'a> {
         self.n_cells < self.frame.limits().cells_max
     }
 
-    /// Runs a cell and records it.
     pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
         self.check.saw_code(code, self.frame.tools());
@@ -235,7 +228,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The limit that stopped a cell, in a deterministic message.
+    /// A deterministic message about the limit that stopped a cell.
     fn limit_message(&self, kind: &str, message: String) -> String {
         let limits = self.frame.limits();
         match kind {
@@ -250,7 +243,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// An answer in the text of a reply.
     pub(crate) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
         let value = match text {
             FinalText::Value(text) => spelunk_sandbox::Value::from(text.as_str()),
@@ -397,7 +389,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Without an interpreter, the run ends.
 fn broken(frame: &Frame, source: InterpreterError) -> FrameError {
     Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
 }
@@ -413,7 +404,7 @@ fn shown(output: &str) -> String {
     }
 }
 
-/// A cell that a limit stopped, as shown to the model. What its tools did stays done.
+/// A cell that a limit stopped, as shown to the model. The effects of its tools remain.
 fn limited(output: &str, outcome: &CellOutcome, has_effects: bool) -> Ran {
     let (kind, message) = match outcome {
         CellOutcome::Limited { kind, message } => (kind.as_str(), message.as_str()),

@@ -20,9 +20,9 @@ use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
 use crate::{Answer, Frame, FrameError, Task, rows};
 
-/// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
-/// against its schema and an analyst's against its form, and a caller's program is trusted. In a caller's turn, code is
-/// an answer like any other.
+/// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed
+/// answer is validated against its schema, an analyst's against its form, and a caller's program is
+/// trusted. In a caller's turn, code is an answer like any other.
 pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer, FrameError> {
     if let Some(turn) = task.turn.take() {
         return Box::pin(turn::solve(&frame, &task, &turn)).await;
@@ -36,7 +36,7 @@ pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer, FrameE
     plain(frame, task).await
 }
 
-/// Whether a strategy answers in words, whatever is asked for.
+/// Whether a strategy answers in words, whatever the question asks for.
 fn is_in_words(strategy: Strategy) -> bool {
     match strategy {
         Strategy::Direct | Strategy::Search | Strategy::Map | Strategy::Hybrid => true,

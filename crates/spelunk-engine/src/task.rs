@@ -21,11 +21,11 @@ pub struct Task {
     pub question: String,
     /// The part of the corpus it may look at.
     pub view: View,
-    /// Text that a parent frame wrote for it: readable, but never cited.
+    /// Text from a parent frame: readable, but never cited.
     pub note: Option<Arc<str>>,
     /// The schema of the answer.
     pub schema: Option<Arc<Schema>>,
-    /// The conversation of a caller that runs tools itself: the answer may be a call of them.
+    /// The conversation of a caller that runs its own tools: the answer may be a call of them.
     pub turn: Option<Arc<CallerTurn>>,
     /// How to answer the question.
     pub strategy: Strategy,
@@ -41,7 +41,6 @@ pub struct Task {
 #[derive(Debug, Clone)]
 pub struct Assignment(pub(crate) Assigned);
 
-/// What is assigned.
 #[derive(Debug, Clone)]
 pub(crate) enum Assigned {
     Analysis(Arc<Analysis>),

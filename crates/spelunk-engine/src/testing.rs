@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use spelunk_context::{Chunk, Corpus, ScanOptions, Segment, SourceInput, Units, View};
-use spelunk_model::{Model, ModelStream, Price, Prompt, Rate};
+use spelunk_model::{Model, ModelFacts, ModelStream, Prompt, Rate};
 use spelunk_types::{CallId, ModelRef};
 
 /// A view of these documents.
@@ -26,12 +26,8 @@ impl Model for Named {
         &self.0
     }
 
-    fn price(&self) -> Option<Price> {
-        None
-    }
-
-    fn rate(&self) -> Rate {
-        self.1
+    fn facts(&self) -> ModelFacts {
+        ModelFacts { rate: self.1, ..ModelFacts::default() }
     }
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {

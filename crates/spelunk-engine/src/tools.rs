@@ -1,6 +1,6 @@
-//! External tools: MCP servers, programs and functions of the host program. A session sees them as Python
-//! functions, an agent as native tools. What a call did is recorded like a reply (`frame/effect.rs`), so a resumed run
-//! does not repeat it.
+//! External tools: MCP servers, programs and functions of the host program. A session sees them as
+//! Python functions, an agent as native tools. The effect of a call is recorded like a reply
+//! (`frame/effect.rs`), so a resumed run does not repeat it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,14 +12,13 @@ use spelunk_types::{EffectClass, EffectId, ErrorCode, Explain, RunId};
 const TOOLS: &str = include_str!("prompts/repl-tools.md");
 const BATCH: &str = include_str!("environment/tool_batch.py");
 
-/// Tools of one run.
 pub(crate) const OUTSIDE_TOOLS_MAX: usize = 128;
-/// Characters of a description that a model is shown.
+/// The most characters of a description that a model is shown.
 const DESCRIPTION_CHARS_MAX: usize = 1_000;
-/// Bytes of a schema; a longer one is not shown, and the function takes any arguments.
+/// The longest schema; a longer one is not shown, and the function takes any arguments.
 const SCHEMA_BYTES_MAX: usize = 20_000;
 const NAME_CHARS_MAX: usize = 64;
-/// The field of a recorded tool that child frames may call.
+/// The field that records whether child frames may call a tool.
 const IN_CHILDREN: &str = "in_children";
 
 /// Calls a tool with a JSON object.
@@ -46,9 +45,9 @@ pub struct ConsentRequest {
 /// Why a tool returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolError {
-    /// The tool said so: it did not do what was asked.
+    /// The tool reported that it did not do what was requested.
     Failed(String),
-    /// It cannot be known whether it did what was asked.
+    /// It is unknown whether the tool did what was requested.
     Unknown(String),
 }
 
@@ -57,7 +56,7 @@ pub enum ToolError {
 pub struct ExternalTool {
     /// Its name as a Python function.
     pub name: String,
-    /// Where it comes from: the name in the settings, `mcp` for one of the command line.
+    /// Where it comes from: its name in the settings, or `mcp` for one from the command line.
     pub source: String,
     /// Its description, for the model.
     pub description: String,
@@ -65,13 +64,13 @@ pub struct ExternalTool {
     pub schema: Value,
     /// Whether a call may be repeated.
     pub effect: EffectClass,
-    /// The time of one call.
+    /// The timeout of one call.
     pub timeout_ms: u64,
-    /// Calls in one run.
+    /// The most calls in one run.
     pub calls_max: u64,
     /// Whether it may change something without asking.
     pub is_allowed: bool,
-    /// Whether child frames may call it, too.
+    /// Whether child frames may call it too.
     pub in_children: bool,
     /// Calls it.
     pub call: ToolFn,
@@ -92,7 +91,7 @@ pub enum EffectDecision {
     Again,
 }
 
-/// The tools of a run, and what the user decides about them.
+/// The tools of a run, and the user's decisions about them.
 #[derive(Clone, Default)]
 pub struct ExternalTools {
     tools: Arc<[ExternalTool]>,
@@ -102,7 +101,7 @@ pub struct ExternalTools {
     decisions: BTreeMap<EffectId, EffectDecision>,
 }
 
-/// A tool cannot be a function of the session.
+/// Why a tool cannot be a function of the session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ToolNameError {
@@ -127,7 +126,8 @@ impl Explain for ToolNameError {
 }
 
 impl ExternalTools {
-    /// Checks that each can be a function of the session, and shortens what a hostile server may have made long.
+    /// Checks that each tool can be a function of the session, and shortens texts, which may come
+    /// from a hostile server.
     pub fn new(mut tools: Vec<ExternalTool>) -> Result<Self, ToolNameError> {
         if tools.len() > OUTSIDE_TOOLS_MAX {
             return Err(ToolNameError::TooMany { n: tools.len() });
@@ -154,7 +154,7 @@ impl ExternalTools {
         Self { tools: tools.into(), of_children, ..self }
     }
 
-    /// Asks this function before a tool that is not allowed changes something; without it, such calls are refused.
+    /// Asks this function before a tool that is not allowed changes something; without it, such calls are denied.
     #[must_use]
     pub fn with_consent(self, consent: ConsentFn) -> Self {
         Self { consent: Some(consent), ..self }
@@ -166,7 +166,7 @@ impl ExternalTools {
         Self { decisions, ..self }
     }
 
-    /// Those that are named, or whose source is. The error is a name that none has.
+    /// The tools that are named, or whose source is. The error is a name that matches none.
     pub fn only(self, names: &[String]) -> Result<Self, String> {
         let is_named = |tool: &ExternalTool, name: &String| *name == tool.name || *name == tool.source;
         if let Some(name) = names.iter().find(|name| !self.tools.iter().any(|tool| is_named(tool, name))) {
@@ -182,7 +182,7 @@ impl ExternalTools {
         &self.tools
     }
 
-    /// Those of a frame at this depth.
+    /// The tools of a frame at this depth.
     pub(crate) fn at(&self, depth: u32) -> &[ExternalTool] {
         if depth == 0 { &self.tools } else { &self.of_children }
     }
@@ -196,8 +196,8 @@ impl ExternalTools {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What a prompt says about them; empty if there are none. It is not part of the digest of all prompts, because a
-    /// run keeps what its model was told.
+    /// What a prompt says about these tools; empty if there are none. Not part of the digest of all
+    /// prompts, because a run keeps what its model was told.
     pub(crate) fn told(tools: &[ExternalTool]) -> String {
         if tools.is_empty() {
             return String::new();
@@ -206,8 +206,8 @@ impl ExternalTools {
         TOOLS.replace("{tools}", tools.iter().map(line).collect::<String>().trim_end())
     }
 
-    /// The functions that call each of these tools with many arguments at once, as Python. A tool of the same name goes
-    /// first.
+    /// Python functions that call each of these tools with many arguments at once. If a tool
+    /// already has such a name, it takes precedence.
     pub(crate) fn batches(tools: &[ExternalTool]) -> String {
         let is_free = |tool: &&ExternalTool| !tools.iter().any(|other| other.name == tool.batch_name());
         let function =
@@ -223,7 +223,7 @@ impl ExternalTools {
         &self.decisions
     }
 
-    /// Their descriptions, for the start of the journal; `None` if there are none.
+    /// Their descriptions, for the first event of the journal; `None` if there are none.
     pub(crate) fn to_json(&self) -> Option<String> {
         let told = |tool: &ExternalTool| {
             let mut told = json!({
@@ -241,8 +241,8 @@ impl ExternalTools {
         (!self.is_empty()).then(|| Value::Array(self.tools.iter().map(told).collect()).to_string())
     }
 
-    /// The same tools, with what the model was told when the run was started: a server may describe them differently
-    /// by now. The error is the names that were recorded.
+    /// The same tools with their recorded descriptions: a server may describe them differently by
+    /// now. The error lists the recorded names.
     pub(crate) fn as_recorded(&self, recorded: Option<&str>) -> Result<Self, String> {
         let recorded: Vec<Value> =
             recorded.map(|text| serde_json::from_str(text).unwrap_or_default()).unwrap_or_default();
@@ -260,7 +260,7 @@ impl ExternalTools {
     }
 }
 
-/// The sources of the tools of a run, from what its model was told of them.
+/// The sources of the tools of a run, from their recorded descriptions.
 pub fn tool_sources(recorded: &str) -> BTreeSet<String> {
     let recorded: Vec<Value> = serde_json::from_str(recorded).unwrap_or_default();
     recorded.iter().filter_map(|told| told["source"].as_str()).map(str::to_owned).collect()
@@ -280,7 +280,7 @@ impl ExternalTool {
         params.iter().all(|(name, _)| is_identifier(name)).then_some(params)
     }
 
-    /// The signature as Python writes it.
+    /// The Python signature.
     pub fn signature(&self) -> String {
         let Some(params) = self.params() else { return format!("{}(**arguments)", self.name) };
         let properties = &self.schema["properties"];
@@ -347,7 +347,7 @@ impl ExternalTool {
                 return Err(format!("{name}() got '{param}' twice"));
             }
         }
-        // An optional parameter that is `None` was not given.
+        // An optional parameter that is `None` counts as missing.
         let is_required = |param: &str| params.is_none_or(|params| params.contains(&(param, true)));
         object.retain(|param, value| !value.is_null() || is_required(param));
         match params
@@ -361,11 +361,11 @@ impl ExternalTool {
     }
 }
 
-/// Words that Python does not take as a name.
+/// Words that cannot be names in Python.
 const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally \
     for from global if import in is lambda nonlocal not or pass raise return try while with yield";
 
-/// Names that a session has already: Python's functions, and its own.
+/// Names that a session already has: Python's functions, and its own.
 const TAKEN: &str = "abs all any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex \
     delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help \
     hex id input int isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow \
@@ -386,7 +386,6 @@ fn is_identifier(name: &str) -> bool {
         && !is_one_of(KEYWORDS, name)
 }
 
-/// Whether a session can have a function of this name besides its own.
 pub(crate) fn is_function_name(name: &str) -> bool {
     is_identifier(name) && !name.starts_with('_') && !is_one_of(TAKEN, name)
 }

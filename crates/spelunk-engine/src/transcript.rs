@@ -1,6 +1,6 @@
-//! The conversation of a frame that takes turns. It is append-only, because providers cache the beginning of a
-//! prompt; the exception is a compaction or halving, which keeps the system prompt and the first message. A turn is a
-//! reply and the message after it. Speakers alternate, and every message is bounded.
+//! The conversation of a frame that takes turns. It is append-only, because providers cache the beginning of
+//! a prompt, except for a compaction or halving, which keeps the system prompt and the first message. A turn
+//! is a reply and the message after it. Speakers alternate, and every message is bounded.
 
 mod halve;
 
@@ -11,7 +11,7 @@ use crate::limits::estimate;
 
 /// How many of the last turns a compaction keeps, if they fit.
 const KEPT_TURNS_MAX: usize = 3;
-/// Cell outputs that one message to the model may contain.
+/// The most cell outputs that one message to the model may contain.
 const OUTPUTS_MAX: u64 = 8;
 /// Messages are never truncated below this.
 const MESSAGE_CHARS_MIN: u64 = 2_000;
@@ -22,7 +22,7 @@ const TOOL_TOKENS: u64 = 100;
 const SUMMARY_HEAD: &str = "Summary of my earlier turns:\n";
 const SUMMARY_REPLY: &str =
     "Your summary replaces the turns before this point. All variables keep their values. Continue.";
-/// Providers refuse a message without text.
+/// Providers reject a message without text.
 const NOTHING: &str = "(nothing)";
 
 /// The maximum size of a transcript.
@@ -50,7 +50,6 @@ impl TranscriptLimits {
     }
 }
 
-/// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Transcript {
     system: String,
@@ -74,7 +73,6 @@ impl Transcript {
         self.system = system;
     }
 
-    /// Appends a reply.
     pub(crate) fn push_reply(&mut self, text: &str) {
         let text = cut(text, self.reply_chars_max());
         self.push(Speaker::Assistant, text);
@@ -96,19 +94,16 @@ impl Transcript {
         self.turns.push(Message::user(text).with_parts(results));
     }
 
-    /// Appends a message to the model.
     pub(crate) fn push_user(&mut self, text: String) {
         let chars_max = self.limits.output_chars_max.saturating_mul(OUTPUTS_MAX).max(MESSAGE_CHARS_MIN);
         let text = if text.len() as u64 > chars_max { cut(&text, chars_max) } else { text };
         self.push(Speaker::User, text);
     }
 
-    /// The messages, oldest first.
     pub(crate) fn messages(&self) -> Vec<Message> {
         std::iter::once(&self.first_user).chain(&self.turns).cloned().collect()
     }
 
-    /// The next request.
     pub(crate) fn prompt(&self, output_tokens_max: u64) -> Prompt {
         Prompt {
             system: self.system.clone(),
@@ -130,8 +125,8 @@ impl Transcript {
         self.tokens() > self.limits.prompt_tokens_max && n_new > 0
     }
 
-    /// Replaces all turns but the last ones by a summary. The system prompt and the first message stay, so the
-    /// provider's cache still matches the beginning.
+    /// Replaces all turns but the last ones by a summary. The system prompt and the first message
+    /// stay, so that the provider's cache still matches.
     pub(crate) fn compact(&mut self, summary: &str) {
         let kept = self.turns.split_off(self.kept_from());
         let summary = format!("{SUMMARY_HEAD}{}", cut(summary.trim(), self.reply_chars_max()));
@@ -196,7 +191,7 @@ fn previous_turn(turns: &[Message], end: usize) -> usize {
     before.iter().rposition(|message| message.speaker == Speaker::Assistant).unwrap_or(0)
 }
 
-/// Truncates the arguments of a call. What it wrote is in its file, so the conversation need not contain all of it.
+/// Truncates the arguments of a call. What it wrote is in a file, so the conversation need not contain all of it.
 fn bounded_call(mut call: ToolCall, chars_max: u64) -> ToolCall {
     if call.arguments.len() as u64 > chars_max {
         call.arguments = serde_json::json!({ "cut": cut(&call.arguments, chars_max.min(500)) }).to_string();

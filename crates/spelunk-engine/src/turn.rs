@@ -1,4 +1,4 @@
-//! The turn of a caller that runs tools itself: its conversation and its tools, as a run keeps them.
+//! The turn of a caller that runs its own tools: its conversation and its tools, as a run stores them.
 
 use spelunk_model::{Message, Tool};
 
@@ -7,11 +7,11 @@ use spelunk_model::{Message, Tool};
 pub struct CallerTurn {
     /// The caller's instructions.
     pub system: String,
-    /// The conversation. Long texts in it are documents of the run, and are named in their place.
+    /// The conversation. Its long texts are documents of the run, whose names replace them.
     pub messages: Vec<Message>,
     /// The caller's tools.
     pub tools: Vec<Tool>,
-    /// Whether one of them has to be called.
+    /// Whether one of them must be called.
     pub must_call: bool,
     /// Whether the conversation names documents that only a run can read.
     pub has_documents: bool,

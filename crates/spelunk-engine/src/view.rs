@@ -34,7 +34,7 @@ pub struct RunView {
     pub question: Option<Text>,
     /// The strategy of the root frame.
     pub strategy: Option<Strategy>,
-    /// Whether it is a turn of a caller that runs tools itself.
+    /// Whether it is a turn of a caller that runs its own tools.
     pub is_turn: bool,
     /// The strategy that `auto` continued with.
     pub chosen: Option<Strategy>,
@@ -54,7 +54,7 @@ pub struct RunView {
     pub corpus_bytes: u64,
     /// Skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Masked secrets, by rule.
+    /// Redacted secrets, by rule.
     pub redacted: BTreeMap<String, u64>,
     /// Bytes of documents that were shown to a model that answered.
     pub bytes_read: u64,
@@ -71,7 +71,7 @@ pub struct RunView {
     pub tools: BTreeMap<String, (u64, u64)>,
     /// Calls of external tools.
     pub effects: BTreeMap<EffectId, EffectView>,
-    /// What the model was told of these tools, as JSON.
+    /// The descriptions of these tools for the model, as JSON.
     pub tools_told: Option<Text>,
     /// The tasks of analysts, if there are any.
     pub tasks: Option<TasksView>,
@@ -101,15 +101,12 @@ pub struct RunView {
     aside: SetAside,
     /// Paid calls that were replaced by others.
     n_requests_aside: u64,
-    /// The event and the frame of each citation.
     citation_places: Vec<(u64, FrameId)>,
-    /// The event of each fact.
     fact_seqs: Vec<u64>,
     /// Time spent in earlier processes.
     earlier_ms: u64,
     /// When the current process started.
     segment_at_ms: u64,
-    /// When the current long work was first reported.
     ticked_since_ms: u64,
 }
 
@@ -120,7 +117,7 @@ pub struct ReachedLimit {
     pub limit: String,
     /// Its value then.
     pub value: u64,
-    /// The event that recorded it: nothing before it depends on it.
+    /// The event that recorded it; no earlier event depends on it.
     pub seq: u64,
 }
 
@@ -154,7 +151,7 @@ pub struct TasksView {
     pub failed: u64,
     /// Findings so far, by severity; `unrated` if it has none.
     pub findings: BTreeMap<String, u64>,
-    /// How sure the analysts are, if any of them said so.
+    /// The analysts' confidence, if any of them stated it.
     pub confidence: Option<Confidence>,
 }
 
@@ -356,7 +353,7 @@ impl RunView {
         (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
     }
 
-    /// The frame is open again, with another question.
+    /// Opens the frame again with another question.
     fn ask_more(&mut self, event: &Event, question: &Text) {
         self.outcome = None;
         // The answer that a limit cut short is now part of the conversation.
@@ -368,7 +365,7 @@ impl RunView {
         }
     }
 
-    /// The evidence log is append-only; that of a sub-agent is not the run's.
+    /// The evidence log is append-only; the log of a sub-agent is not the run's.
     fn add_facts(&mut self, event: &Event, files: &[FileChange]) {
         if event.frame != FrameId::root() {
             return;
@@ -417,7 +414,7 @@ impl RunView {
         }
     }
 
-    /// Time in which a process worked on the run.
+    /// The time in which a process worked on the run.
     pub fn active_ms(&self) -> u64 {
         self.earlier_ms.saturating_add(self.updated_at_ms.saturating_sub(self.segment_at_ms))
     }
@@ -433,7 +430,7 @@ impl RunView {
         self.calls.values().filter(|call| call.state != CallState::Open).count() as u64
     }
 
-    /// Requests without a recorded end, with what was reserved for each: they were in flight when the process died.
+    /// Requests without a recorded end, with the reservation of each: they were in flight when the process died.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&CallId, Usage)> {
         let awaited = self.calls.iter().filter(|(_, call)| call.is_awaited);
         awaited.filter_map(|(id, call)| Some((id, call.reserved?)))
@@ -454,8 +451,8 @@ impl RunView {
         }
     }
 
-    /// How sure the answer is, from 0 to 1: what analysts said, times the share of parts that they read; without
-    /// analysts, the share of its quotes that were found in the sources.
+    /// How certain the answer is, from 0 to 1: what analysts stated, times the share of parts that
+    /// they read; without analysts, the share of its quotes that were found in the sources.
     #[expect(clippy::cast_precision_loss, reason = "parts and quotes are few")]
     pub fn confidence(&self) -> Option<f64> {
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;

@@ -1,5 +1,5 @@
-//! Classifies a trial: what its answer is worth, and why it is not fully right, if it is not: the first class that
-//! applies, from the most obvious to the vaguest.
+//! Classifies a trial: what its answer is worth and, if it is not fully right, why: the first class
+//! that applies, from the most obvious to the vaguest.
 
 use crate::wire::{Failure, Outcome, Status, Trial};
 use crate::{Form, Kind, Scored};
@@ -14,7 +14,7 @@ impl Outcome {
         }
     }
 
-    /// The recorded outcome. Older results have none: what can be said without their tasks.
+    /// The recorded outcome. Older results have none and get the one that can be told without their tasks.
     pub fn recorded(trial: &Trial) -> Self {
         let is_missing = trial.answer.trim().is_empty()
             || matches!(trial.failure, Some(Failure::Error | Failure::Parsing));

@@ -17,22 +17,22 @@ pub struct Difference {
     pub before: f64,
     /// The mean score after.
     pub after: f64,
-    /// After less before.
+    /// The score after minus the score before.
     pub score: Interval,
     /// The change in total tokens, as a factor.
     pub tokens_factor: Option<f64>,
-    /// Tasks that are fully right now and were not before; `lost` is the reverse.
+    /// Tasks that are fully right now and were not before.
     pub won: usize,
-    /// See `won`.
+    /// Tasks that were fully right before and are not now.
     pub lost: usize,
 }
 
 /// How trials are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
-    /// By task, strategy, label, model and repeat: two versions of the same.
+    /// By task, strategy, label, model and repeat, to compare two versions.
     SameWay,
-    /// By task and repeat alone: each strategy of one set against that of the other.
+    /// By task and repeat alone, to compare two strategies.
     AnyWay,
 }
 

@@ -88,18 +88,15 @@ pub enum GenerateError {
     },
 }
 
-/// What a generator works with.
 struct Draft<'a> {
     rng: Rng,
     variant: &'a str,
     bytes_max: u64,
-    /// The folder of the task.
     folder: String,
     sink: &'a mut dyn Sink,
     tree: Option<&'a Tree>,
 }
 
-/// What a generator returns.
 struct GeneratedTask {
     /// The question, without instructions on the form of the answer.
     question: String,
@@ -110,7 +107,6 @@ struct GeneratedTask {
 }
 
 impl Draft<'_> {
-    /// The path of a file of the task.
     fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
     }
@@ -151,7 +147,7 @@ pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, Generate
         Kind::Absent => absent::make(draft)?,
     };
     let GeneratedTask { question, shape, answer, scoring, files } = made;
-    // Drawn from a separate stream: the files are the same however the question is worded.
+    // Drawn from a separate stream, so that the wording of the question does not change the files.
     let question = worded(&mut Rng::of(&["wording", &id]), &question, shape);
     let (kind, variant, seed, tokens) = (order.kind, variant.to_owned(), order.seed, order.tokens);
     Ok(Task {

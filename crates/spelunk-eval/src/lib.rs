@@ -1,5 +1,5 @@
-//! Evaluation: tasks with known answers, scores, a simulated reader, statistics and reports. What runs, and on which
-//! engine, is not decided here; nothing here touches a disk, a clock or a network.
+//! Evaluation: tasks with known answers, scores, a simulated reader, statistics and reports. The
+//! caller decides what runs and on which engine; nothing here touches a disk, a clock or a network.
 
 mod classify;
 mod compare;

@@ -14,7 +14,7 @@ use tables::{Table, tables};
 pub struct Report {
     /// The figures.
     pub summary: Summary,
-    /// What readers should know first: what ended early, how it was made.
+    /// What readers should know first, such as why the evaluation ended early.
     pub remarks: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ fn markdown_table(table: &Table) -> String {
     text
 }
 
-/// Names come from files: they must not end a cell or a line.
+/// Names come from files and must not end a table cell or a line.
 fn escape(cell: &str) -> String {
     cell.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,5 +1,5 @@
-//! Randomness that is the same on every machine: a small generator seeded by what is generated. Integers only, so that
-//! no rounding differs between processors.
+//! Pseudo-random numbers that are the same on every machine: a small generator seeded by the name
+//! of what it generates. Integers only, so that no rounding differs between processors.
 
 /// A stream of pseudo-random numbers (`SplitMix64`).
 #[derive(Debug, Clone)]
@@ -21,7 +21,6 @@ impl Rng {
         Self { state: u64::from_le_bytes(first) }
     }
 
-    /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -30,18 +29,15 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(end);
         u64::try_from(wide >> 64).unwrap_or_default()
     }
 
-    /// A number from `start` up to but excluding `end`.
     pub(crate) fn between(&mut self, start: u64, end: u64) -> u64 {
         start + self.below(end.saturating_sub(start))
     }
 
-    /// An index of a list of this length.
     pub(crate) fn idx(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
@@ -57,7 +53,6 @@ impl Rng {
         self.below(1000) < permille
     }
 
-    /// Shuffles a list.
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for end in (1..list.len()).rev() {
             list.swap(end, self.idx(end + 1));

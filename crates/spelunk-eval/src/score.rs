@@ -1,6 +1,6 @@
-//! Scoring: compares an answer in prose with the right one. If the answer is marked (`ANSWER: …`, `<answer>…`), only
-//! the marked part counts; if it is on its own line, that line; otherwise the prose is parsed as far as possible
-//! without guessing. How the question asked for it does not matter.
+//! Scoring: compares an answer in prose with the right one. If the answer is marked (`ANSWER: …`,
+//! `<answer>…`), only the marked part counts; if it is on its own line, only that line; otherwise the prose
+//! is parsed as far as possible without guessing. How the question asked for the answer does not matter.
 
 mod denial;
 mod notation;
@@ -84,13 +84,13 @@ pub fn score(task: &Task, answer: &str) -> Scored {
         }
         Scoring::Absent => scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial)))),
     };
-    // Marking "it is not there" as the answer is an answer, though a wrong one.
+    // A marked "it is not there" is an answer, though a wrong one.
     let is_marked = given.form == Form::Asked && denies(&given.line);
     let form = if is_marked { Form::Asked } else { Form::Missing };
     scored.unwrap_or(Scored { form, ..missing })
 }
 
-/// The score of a number and its relative error. Numbers that are in the question are skipped if there are others.
+/// The score of a number and its relative error. Numbers from the question are skipped if there are others.
 fn number(given: &ExtractedAnswer, right: &str, task: &Task) -> Option<(f64, f64)> {
     let right: f64 = right.trim().parse().ok()?;
     let is_same = |a: f64, b: f64| (a - b).abs() < 1e-9;
@@ -130,7 +130,7 @@ fn choice(given: &ExtractedAnswer, right: &str, among: &[&String]) -> Option<f64
     }
 }
 
-/// The items of a list, each as its words; numbers as long as the right ones.
+/// The items of a list; if the right ones are numbers, only numbers of that length.
 fn set(given: &ExtractedAnswer, task: &Task) -> BTreeSet<String> {
     let is_digits = |item: &String| item.chars().all(|c| c.is_ascii_digit());
     let len = task.answer.first().map_or(0, String::len);

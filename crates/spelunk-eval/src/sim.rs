@@ -1,7 +1,7 @@
-//! The simulated reader: a model that really reads its prompt, with the weaknesses of models: the longer the prompt,
-//! the more it overlooks, it sometimes misreads lines, and sometimes gets the form wrong. It knows the questions of
-//! this crate and nothing else, and no answers. Its replies depend only on the prompt and the seed, so that runs are
-//! repeatable. It measures decomposition and aggregation, thousands of times, without a network.
+//! The simulated reader: a model that really reads its prompt, with the weaknesses of models: it overlooks
+//! more in longer prompts, sometimes misreads lines, and sometimes gets the form wrong. It knows the
+//! questions of this crate, but no answers. Its replies depend only on the prompt and the seed, so that runs
+//! are repeatable. It measures decomposition and aggregation, thousands of times, without a network.
 
 mod asked;
 mod notes;
@@ -10,7 +10,7 @@ mod reader;
 mod speech;
 
 use futures_util::stream;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, estimate_tokens};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Price, Prompt, estimate_tokens};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::rng::Rng;
@@ -20,11 +20,11 @@ use reader::Reader;
 /// How well it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimSettings {
-    /// Another seed is another reader.
+    /// Each seed is a different reader.
     pub seed: u64,
     /// Of a thousand relevant lines, how many it notices in a short prompt.
     pub recall_permille: u64,
-    /// The prompt length at which half of that is left.
+    /// The prompt length at which recall is halved.
     pub half_tokens: u64,
     /// Of a thousand noticed lines, how many it misreads.
     pub mistake_permille: u64,
@@ -69,13 +69,12 @@ pub struct SimModel {
 }
 
 impl SimModel {
-    /// A reader of this kind.
+    /// A reader with these settings.
     pub fn new(settings: SimSettings) -> Self {
         let (provider, name) = ("simulated".to_owned(), "sim".to_owned());
         Self { reference: ModelRef { provider, name, base_url: "inside the program".to_owned() }, settings }
     }
 
-    /// Its reply.
     fn reply(&self, prompt: &Prompt, tokens: u64) -> String {
         let mut parts = vec!["sim".to_owned(), self.settings.seed.to_string(), prompt.system.clone()];
         parts.extend(prompt.messages.iter().map(|message| message.text.clone()));
@@ -87,7 +86,7 @@ impl SimModel {
         let first = prompt.messages.first().map(|message| message.text.as_str()).unwrap_or_default();
         let last = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
         let role = Role::of(&prompt.system);
-        // The messages before the question of a searcher are examples.
+        // In a searcher's prompt, the messages before the last one are examples.
         let asked_in = if role == Role::Searcher { last } else { first };
         let Some(asked) = Question::of(question_in(asked_in)) else {
             return "I do not understand the question.".to_owned();
@@ -107,7 +106,6 @@ impl SimModel {
     }
 }
 
-/// Its role, recognised from the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Answers from the documents in the prompt.
@@ -120,7 +118,7 @@ enum Role {
     Synthesis,
     /// Writes code.
     Explorer,
-    /// Is called by that code.
+    /// Answers the calls of that code.
     Part,
 }
 
@@ -155,14 +153,15 @@ impl Model for SimModel {
     }
 
     /// A fictitious price, that of a small model, so that costs can be compared.
-    fn price(&self) -> Option<Price> {
-        Some(Price {
+    fn facts(&self) -> ModelFacts {
+        let price = Some(Price {
             input_microusd_per_mtok: 250_000,
             cached_microusd_per_mtok: 25_000,
             cache_write_microusd_per_mtok: 250_000,
             output_microusd_per_mtok: 2_000_000,
             above: None,
-        })
+        });
+        ModelFacts { price, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {

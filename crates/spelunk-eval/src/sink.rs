@@ -1,4 +1,4 @@
-//! Where the files of tasks go. This crate generates text; the caller has the disk.
+//! Where the files of tasks are written. This crate generates text; the caller has the disk.
 
 use std::io;
 
@@ -23,14 +23,12 @@ impl<'a> OutputFile<'a> {
         Ok(Self { sink, bytes: 0 })
     }
 
-    /// Writes a line.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
         self.bytes += text.len() as u64 + 1;
         self.sink.write(text)?;
         self.sink.write("\n")
     }
 
-    /// How long the file is so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -68,7 +68,6 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of these trials.
     #[expect(clippy::cast_precision_loss, reason = "tokens and times are far below 2^52")]
     fn of(trials: &[&Trial], seed: &str) -> Self {
         let n_right = trials.iter().filter(|trial| trial.is_right()).count();

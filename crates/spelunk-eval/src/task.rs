@@ -94,9 +94,9 @@ pub enum Scoring {
     },
     /// The same items, in any order: the harmonic mean of precision and recall.
     Set,
-    /// The same pairs of numbers, scored likewise.
+    /// The same pairs of numbers, scored like a set.
     Pairs,
-    /// The same paths, scored likewise; a longer path with the same end matches.
+    /// The same paths, scored like a set; a longer path with the same end matches.
     Paths,
     /// That the text does not contain the answer.
     Absent,

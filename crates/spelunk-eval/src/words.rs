@@ -92,7 +92,6 @@ const STARTS: &[&str] = &[
     "Nobody was surprised: ",
 ];
 
-/// A meaningless sentence.
 pub(crate) fn sentence(rng: &mut Rng) -> String {
     let start = *rng.pick(STARTS);
     let subject = *rng.pick(SUBJECTS);
@@ -134,7 +133,7 @@ pub(crate) fn place(number: u64) -> String {
     name(number, PLACE_TAILS)
 }
 
-/// The last name of a person, likewise.
+/// The last name of a person.
 fn family(number: u64) -> String {
     name(number, PERSON_TAILS)
 }
@@ -142,7 +141,6 @@ fn family(number: u64) -> String {
 /// How many distinct names of people there are.
 pub(crate) const PEOPLE_MAX: u64 = (FIRST.len() * HEADS.len() * MIDDLES.len() * PERSON_TAILS.len()) as u64;
 
-/// The name of a person.
 pub(crate) fn person(number: u64) -> String {
     let first = at(FIRST, number);
     format!("{first} {}", family(number / FIRST.len() as u64))
@@ -159,7 +157,7 @@ fn at<'a>(list: &[&'a str], number: u64) -> &'a str {
     list.get(idx).copied().unwrap_or_default()
 }
 
-/// This many distinct numbers below `end`, in random order. For few of many.
+/// `n` distinct numbers below `end`, at most half of them, in random order.
 pub(crate) fn different(rng: &mut Rng, n: usize, end: u64) -> Vec<u64> {
     let mut chosen: Vec<u64> = Vec::with_capacity(n);
     while chosen.len() < n.min(usize::try_from(end / 2).unwrap_or(usize::MAX)) {

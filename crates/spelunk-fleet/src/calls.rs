@@ -48,7 +48,7 @@ impl Fleet {
 
     /// Whether calls of this model can be made elsewhere. A program, or a model inside a process, is only here.
     pub fn travels(model: &dyn Model) -> bool {
-        !model.computes_here() && model.reference().base_url.starts_with("http")
+        !model.facts().computes_here && model.reference().base_url.starts_with("http")
     }
 
     /// Makes calls of this model for other nodes, until `stop`.

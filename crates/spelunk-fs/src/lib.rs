@@ -66,7 +66,6 @@ pub enum Durability {
     Unsynced,
 }
 
-/// How a file is opened.
 #[derive(Debug, Clone, Copy)]
 enum Flags {
     Read,
@@ -153,8 +152,7 @@ impl PrivateDir {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Renames a file or directory, replacing any file at the target. A link at either name is replaced or moved, never
-    /// followed.
+    /// Renames a file or directory, replacing any file or link at the target. Links are not followed.
     pub fn rename(&self, from: &str, to: &str, durability: Durability) -> io::Result<()> {
         self.check_writable(from)?;
         let (source, from) = self.parent(from)?;
@@ -163,8 +161,7 @@ impl PrivateDir {
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
     }
 
-    /// Gives a file a second name, which must be free. Both are the same bytes, so they become read-only. Not everywhere
-    /// supported.
+    /// Hard-links a file to the free name `to` and makes it read-only. Not supported everywhere.
     pub fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let (source, from) = self.parent(from)?;
         let (target, to) = self.make_parent(to, Durability::Unsynced)?;
@@ -175,14 +172,13 @@ impl PrivateDir {
     pub fn sync_root(&self) -> io::Result<()> {
         let parent = self.root.parent().filter(|parent| !parent.as_os_str().is_empty());
         match At::root(parent.unwrap_or(Path::new("."))) {
-            // Whoever may not read the directory did not create the root in it.
+            // A process that cannot read the parent did not create the root in it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             parent => parent?.sync(),
         }
     }
 
-    /// Makes the name of a file durable: syncs the directories from the root down to the file's, and the files next to
-    /// them in the root.
+    /// Makes a file's name durable: syncs the files in the root and every directory on its path.
     pub fn sync_name(&self, name: &str) -> io::Result<()> {
         let parts = parts(name)?;
         let (_, above) = parts.split_last().ok_or_else(|| invalid(name))?;
@@ -239,8 +235,7 @@ impl PrivateDir {
         matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::File, .. })))
     }
 
-    /// The entries of a directory (`""` is the root), sorted by name; empty if the directory does not exist. Names that
-    /// are not UTF-8 are omitted: we never create one.
+    /// The entries of a directory (`""` is the root) by name; empty if absent. Only UTF-8 names are listed.
     pub fn list(&self, name: &str) -> io::Result<Vec<Entry>> {
         let mut entries =
             if_there(self.walk(&parts(name)?, None).and_then(|at| at.list()))?.unwrap_or_default();
@@ -248,8 +243,7 @@ impl PrivateDir {
         Ok(entries)
     }
 
-    /// Every regular file below a directory with its path from the root, sorted; empty if the directory does not exist.
-    /// Links and special files are omitted.
+    /// The regular files below a directory, with their paths from the root, sorted; empty if it is absent.
     pub fn files_below(&self, name: &str) -> io::Result<Vec<(String, Entry)>> {
         let mut files = self.leaves_below(name)?;
         files.retain(|(_, entry)| entry.kind == EntryKind::File);
@@ -280,8 +274,7 @@ impl PrivateDir {
         Ok(leaves)
     }
 
-    /// The path of a directory, for a library that takes paths. Creates it if necessary; fails if the path or anything
-    /// below it is a link.
+    /// A directory's path, for a library; created if necessary. Fails if it is or contains a link.
     pub fn plain_dir(&self, name: &str) -> io::Result<PathBuf> {
         if self.is_read_only() {
             drop(self.walk(&parts(name)?, None)?);
@@ -350,8 +343,7 @@ pub fn is_own_or_roots(path: &Path) -> io::Result<bool> {
     Ok(system::other_owner(path)?.is_none_or(|owner| owner == 0))
 }
 
-/// Opens any file for reading, whoever owns it. Anything but a regular file is refused; a file that would block its
-/// reader, such as `/proc/kmsg`, fails when it is read.
+/// Opens a regular file of any owner. One that would block, such as `/proc/kmsg`, fails when it is read.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     system::open_to_read(path)
 }

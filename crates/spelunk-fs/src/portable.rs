@@ -57,7 +57,7 @@ impl At {
         std::fs::rename(self.0.join(from), target.0.join(to))
     }
 
-    /// A file that is read-only could not be removed.
+    /// Unsupported: a read-only file cannot be removed here.
     pub(crate) fn link(&self, _from: &str, _target: &Self, _to: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -16,7 +16,6 @@ use rustix::io::Errno;
 
 use crate::{Entry, EntryKind, Flags, not_plain};
 
-/// An open directory.
 #[derive(Debug)]
 pub(crate) struct At(OwnedFd);
 

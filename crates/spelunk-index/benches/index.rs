@@ -349,8 +349,7 @@ fn cpu_seconds() -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// The most memory since it was last forgotten: what this process holds, and files that the system maps for it and takes
-/// back when it needs the room.
+/// The peak memory since the last reset: what this process holds, and the files mapped for it.
 static HELD_KB: AtomicU64 = AtomicU64::new(0);
 static MAPPED_KB: AtomicU64 = AtomicU64::new(0);
 

@@ -11,7 +11,7 @@ use spelunk_fs::PrivateDir;
 
 use crate::{Embedder, Index, IndexError, IndexOptions, UpdateOptions};
 
-/// Text that a search indexes before it answers. If more is not indexed yet, the search reads the text instead.
+/// A search first indexes up to this much text. If more is not indexed, it reads the text instead.
 pub const INDEXED_FIRST_BYTES_MAX: u64 = 20_000_000;
 
 /// What to build.
@@ -22,7 +22,7 @@ pub struct Build {
     pub folder: String,
     /// The model for its vectors.
     pub embedder: Arc<dyn Embedder>,
-    /// What it covers.
+    /// The documents to index.
     pub whole: View,
     /// How text is indexed.
     pub options: UpdateOptions,
@@ -36,7 +36,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Option<IndexError>>> {
 }
 
 impl Build {
-    /// Builds it in a thread of its own, unless one is at it already. If the last attempt failed, returns why, once.
+    /// Starts a thread that builds it, unless one is running. Returns the error of a failed build, once.
     pub fn start(self) -> Result<(), IndexError> {
         let key = self.dir.root().join(&self.folder);
         let mut builds = lock();
@@ -63,7 +63,7 @@ impl Build {
         let options = IndexOptions { embedder: Some(Arc::clone(&self.embedder)) };
         let mut index = Index::open_in(&self.dir, &self.folder, options)?;
         match index.update(&self.whole, &self.options, &mut |_| ControlFlow::Continue(())) {
-            // Another process is at it.
+            // If it is locked, another process is building it.
             Ok(_) | Err(IndexError::Locked { .. }) => Ok(()),
             Err(error) => Err(error),
         }

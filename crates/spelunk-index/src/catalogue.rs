@@ -1,6 +1,5 @@
-//! The catalogue: which documents an index contains, in which version, and the files it consists of. It is written
-//! atomically after every commit, ends with its own checksum, and lists every other file with size, time and checksum,
-//! so that damage anywhere is detected when the index is opened.
+//! The catalogue: the indexed documents and their versions, and the files of the index. Written atomically
+//! after every commit, with a checksum of itself and every file, so that opening an index detects damage.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +13,12 @@ const FORM: &str = "spelunk-index 1";
 /// The longest catalogue that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 30;
 
-/// What an index contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Catalogue {
     /// The model of the vectors, with their length and number.
     pub(crate) vectors: Option<Vectors>,
     /// The hash of everything that determines how documents are cut.
     pub(crate) cut: String,
-    /// The id of the next document.
     pub(crate) next_id: u64,
     /// Documents that were only partly indexed when it was committed.
     pub(crate) partial: Vec<u64>,
@@ -45,16 +42,15 @@ pub(crate) struct FileRecord {
     pub(crate) digest: String,
 }
 
-/// A document as it was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentRecord {
     /// Its id; a new version gets a new one.
     pub(crate) id: u64,
-    /// The hash of its bytes and of how they may be read.
+    /// The digest of its bytes, and whether secrets may be read.
     pub(crate) version: String,
     pub(crate) n_passages: u64,
     pub(crate) content_type: ContentType,
-    /// Its name in queries.
+    /// The name of its language in queries.
     pub(crate) language: Option<String>,
     /// The user-defined kind.
     pub(crate) custom: Option<String>,
@@ -74,12 +70,12 @@ impl DocumentRecord {
         }
     }
 
-    /// Whether a filter for this content type, language or user-defined kind matches.
     /// Whether it is of this version of the document.
     fn is_of(&self, document: &DocEntry) -> bool {
         self.version.strip_prefix(document.digest.as_str()) == Some(reading_of(document))
     }
 
+    /// Whether a filter for this content type, language or user-defined kind matches.
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
         self.content_type.name() == kind
             || self.language.as_deref() == Some(kind)
@@ -87,7 +83,7 @@ impl DocumentRecord {
     }
 }
 
-/// The hash of a document's bytes and of how they may be read: with secrets allowed, it is another text.
+/// The digest of a document's bytes, and whether secrets may be read: then it is another text.
 fn version_of(document: &DocEntry) -> String {
     format!("{}{}", document.digest, reading_of(document))
 }
@@ -102,8 +98,7 @@ impl Catalogue {
         self.documents.get(&document.name).filter(|record| record.is_of(document))
     }
 
-    /// Each document with its record, if it was indexed in its current version. Documents come sorted by name, but for a few,
-    /// so both lists are read once.
+    /// Like `current`, for all documents. They are mostly sorted by name, so both lists are read once.
     pub(crate) fn all_current<'a, 'd>(
         &'a self,
         documents: impl Iterator<Item = &'d DocEntry>,

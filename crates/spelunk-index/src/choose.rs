@@ -50,7 +50,6 @@ pub struct Passage {
     pub twins: u64,
 }
 
-/// A match with its score.
 struct Scored<'a> {
     score: f32,
     document: &'a DocEntry,

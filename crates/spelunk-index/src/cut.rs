@@ -15,7 +15,7 @@ pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
 /// The window size for larger ones.
 const WINDOW_BYTES: u64 = 256 << 10;
 
-/// How far after a window the end of its last line is searched.
+/// How far past a window to search for the end of its last line.
 const LINE_REACH_BYTES: u64 = 64 << 10;
 
 /// A passage: its location, and the heading or definition it is in.
@@ -30,7 +30,7 @@ pub(crate) struct Cut {
     pub(crate) scope: Option<String>,
 }
 
-/// How documents are cut for the index: about a kilobyte each.
+/// The limits for passages of about a kilobyte.
 pub(crate) fn passage_limits() -> Limits {
     Limits {
         chunk_code_lines: 30,
@@ -72,8 +72,7 @@ pub(crate) fn cut(
     cuts.filter(|cut| text.get(cut.span.clone()).is_some_and(|part| !part.trim().is_empty())).collect()
 }
 
-/// Calls back with each window of a document: its index, its text and the number of lines before it. A small document
-/// has one. `on_window` returns whether to continue.
+/// Calls `on_window` with the index, the text and the lines before each window, while it returns true.
 pub(crate) fn windows(
     view: &View,
     document: &DocEntry,
@@ -95,7 +94,6 @@ pub(crate) fn windows(
     Ok(())
 }
 
-/// The offset of a window in its document.
 pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }
@@ -138,7 +136,7 @@ impl LargeDocument {
     }
 }
 
-/// The rest of a line that began before, with its line ending. None of a line that extends beyond the search distance.
+/// The length of the rest of a line that began earlier; 0 if its end is out of reach.
 fn head_bytes(text: &str) -> usize {
     let reach = usize::try_from(LINE_REACH_BYTES).unwrap_or(usize::MAX);
     text.bytes().take(reach).position(|byte| byte == b'\n').map_or(0, |idx| idx + 1)

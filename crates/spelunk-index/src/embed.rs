@@ -1,6 +1,5 @@
-//! Embedders turn texts into vectors, so that texts with similar meaning are close to each other. The default is a
-//! table of word vectors that ships with this crate and needs no network; the caller can supply a remote model through
-//! the same trait.
+//! Embedders turn texts into vectors; texts of similar meaning are close to each other. The default
+//! is a built-in table of word vectors; a remote model can implement the same trait.
 
 use std::path::PathBuf;
 

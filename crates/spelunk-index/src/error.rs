@@ -37,7 +37,7 @@ fn holder(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
-/// A failure in the files of an index, before its directory is named.
+/// A failure in the files of an index, without its directory.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum FileError {

@@ -32,7 +32,6 @@ pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u
     Ok(Some(bytes))
 }
 
-/// Opens for reading at offsets.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
@@ -84,7 +83,6 @@ pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
     }
 }
 
-/// Creates a directory and its parents.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

@@ -1,7 +1,7 @@
-//! Fuses two rankings by reciprocal rank: results ranked high in either come first, and those ranked high in both
-//! before them. Scores of different kinds are never added. Equal scores share a rank, so the result does not depend on
-//! the order of ties. If a query quotes the text, words find it, and meaning would only blur the result; a paraphrase is
-//! found by meaning. The share of the query that the best passages contain tells the two apart.
+//! Fuses two rankings by reciprocal rank: results that rank high in both come first, then those
+//! that rank high in either. Scores are never added, and equal scores share a rank, so the order of
+//! ties does not matter. A query that quotes the text is found by its words, a paraphrase by its
+//! meaning: the share of the query that the best passages contain tells them apart.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -24,7 +24,6 @@ pub(crate) fn words_weight(covered: f32) -> f32 {
     WORDS_IF_OTHER + share * (WORDS_IF_QUOTED - WORDS_IF_OTHER)
 }
 
-/// A ranking with its weight.
 pub(crate) struct Ranking<'a, K> {
     /// The best first.
     pub(crate) scored: &'a [(f32, K)],

@@ -17,13 +17,13 @@ pub struct Mark {
     pub ranges: Vec<Range<usize>>,
 }
 
-/// The line with the most distinct words of the question, then with the most words, then the first. For a passage found
-/// only by its document's name, it is the first non-blank line.
+/// The line with the most distinct words of the question, then with the most words, then the first.
+/// For a passage found only by its document's name, the first non-blank line.
 pub fn mark(passage: &Passage, question: &str) -> Mark {
     mark_text(&passage.text, passage.line_start, &Question::of(question))
 }
 
-/// The same for any text.
+/// Like `mark`, for any text.
 pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mark {
     let mut best: Option<((usize, usize, bool), Mark)> = None;
     for (line, text) in (line_start..).zip(text.lines()) {

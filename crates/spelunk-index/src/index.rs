@@ -137,7 +137,6 @@ pub struct Index {
     pub(crate) state: State,
 }
 
-/// What was found on disk.
 #[derive(Debug)]
 pub(crate) enum State {
     /// Nothing has been committed yet.
@@ -154,8 +153,7 @@ pub(crate) struct Snapshot {
     pub(crate) rows: Option<Rows>,
     /// Which passage has which vector, sorted by row, and the set of these rows; computed on first use.
     embedded_passages: OnceLock<(Vec<EmbeddedPassage>, BitSet)>,
-    /// The last corpus that was searched, and which of its documents are indexed: comparing their names takes longer than
-    /// a search.
+    /// The last searched corpus and its indexed documents: comparing names is slower than a search.
     indexed: Mutex<Option<(Weak<Corpus>, Arc<IndexedDocuments>)>>,
 }
 
@@ -188,8 +186,7 @@ impl Snapshot {
 }
 
 impl Index {
-    /// Opens the index in a folder of a private directory, creating it if necessary. The files are opened by path, so a
-    /// link on the way there or among them is an error.
+    /// Opens or creates the index in a folder of a private directory, where links are an error.
     pub fn open_in(dir: &PrivateDir, folder: &str, options: IndexOptions) -> Result<Self, IndexError> {
         let directory =
             dir.plain_dir(folder).map_err(|source| IndexError::of(&dir.root().join(folder), source))?;
@@ -219,13 +216,13 @@ impl Index {
         outcome.map_err(|error| IndexError::of(&self.directory, error))
     }
 
-    /// The passages of the view that are relevant to a query, best first. Documents that are not in the view, or in
-    /// another version than indexed, are not found.
+    /// The passages of the view relevant to a query, best first. Only documents indexed as they are
+    /// now count.
     pub fn search(&self, view: &View, query: &Query) -> Result<SearchResults, IndexError> {
         self.search_with(view, query, &mut Texts::default())
     }
 
-    /// The same for several consecutive searches of one view, which share the texts they read.
+    /// Like [`Self::search`], for several searches of one view that share the texts they read.
     pub fn search_with(
         &self,
         view: &View,
@@ -261,13 +258,12 @@ impl Index {
         }
     }
 
-    /// Whether every document of the view is indexed in its current version, and as an update would index it now: the
-    /// index may contain other documents, too.
+    /// Whether every document of the view is indexed in its current version and with these options.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
         self.missing(view, options).next().is_none()
     }
 
-    /// The size of the documents of a view that are not indexed like that.
+    /// The size of the documents of the view that are not indexed in this way.
     pub fn missing_bytes(&self, view: &View, options: &UpdateOptions) -> u64 {
         self.missing(view, options).map(|document| document.bytes).sum()
     }
@@ -310,7 +306,7 @@ impl Index {
     }
 }
 
-/// Held by whoever changes the committed state, so that nobody opens an index between two states.
+/// Held while the committed state changes, so that nobody opens an index between two states.
 pub(crate) fn hold_commit(directory: &Path) -> io::Result<File> {
     let file = files::open_private(&directory.join(COMMIT_LOCK))?;
     file.lock()?;

@@ -1,5 +1,4 @@
-//! The query for the inverted index: any of the words, in the text, the heading or the path; every phrase; nothing that
-//! is excluded.
+//! The query for the inverted index: any word, in text, heading or path; every phrase; nothing excluded.
 
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery};
@@ -8,9 +7,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use crate::query::{Parsed, Phrase};
 use crate::words_index::Fields;
 
-/// The weight of a word in a heading or definition, and in the path, relative to one in the text. All passages of a
-/// section or document share these, so higher weights would drown what distinguishes them; measured in
-/// `benches/retrieval.rs`.
+/// The weights of a word in a heading and in the path, relative to the text. All passages of a section share
+/// these, so higher weights would hide their differences; measured in `benches/retrieval.rs`.
 const SCOPE_BOOST: f32 = 0.2;
 const PATH_BOOST: f32 = 0.05;
 

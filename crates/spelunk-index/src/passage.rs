@@ -12,7 +12,7 @@ pub(crate) const PIECE_BYTES_MAX: usize = 4000;
 /// A passage before it is scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PassageRange {
-    /// From 1.
+    /// The first line, from 1.
     pub(crate) line_start: u64,
     /// The last line, from 1.
     pub(crate) line_end: u64,
@@ -25,7 +25,7 @@ pub(crate) fn pieces(text: &str, lines_wanted: u64) -> impl Iterator<Item = Pass
     std::iter::from_fn(move || cutter.cut())
 }
 
-/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
+/// A hash that ignores whitespace. It is stored on disk, so it must never change.
 pub(crate) fn fingerprint(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -51,7 +51,7 @@ impl Mode {
 /// What to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// As a person types it.
+    /// The query as typed.
     pub text: String,
     /// How passages are found.
     pub mode: Mode,
@@ -68,13 +68,12 @@ impl Query {
         Self { text: text.into(), mode: Mode::default(), hits_max: 10 }
     }
 
-    /// What a scan looks for if the query is to be answered by reading: see [`Corpus::scan_for`](spelunk_context::Corpus::scan_for).
+    /// What a scan looks for to answer by reading: see [`Corpus::scan_for`](spelunk_context::Corpus::scan_for).
     pub fn needles(&self) -> Option<Needles> {
         Question::of(&Parsed::of(self, &|_| true).asked).needles().cloned()
     }
 }
 
-/// A term to look up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
@@ -86,7 +85,6 @@ pub(crate) struct QueryTerm {
 /// Consecutive terms with their positions.
 pub(crate) type Phrase = Vec<(usize, String)>;
 
-/// A parsed query.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     /// Without duplicates.
@@ -136,7 +134,7 @@ impl Parsed {
         parsed
     }
 
-    /// Whether every phrase occurs in a text and nothing that is excluded.
+    /// Whether a text contains every phrase and nothing that is excluded.
     pub(crate) fn allows(&self, text: &str) -> bool {
         if self.phrases.is_empty() && self.excluded.is_empty() {
             return true;
@@ -188,7 +186,7 @@ impl Parsed {
         self.asked.push_str(words);
     }
 
-    /// False if it is not a valid glob.
+    /// Adds a path filter. Returns false if it is not a valid glob.
     fn add_path(&mut self, pattern: &str, is_excluded: bool) -> bool {
         let plain = pattern.trim_start_matches("./").trim_end_matches('/');
         let anywhere = if plain.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
@@ -283,7 +281,6 @@ fn holds(positions: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
     })
 }
 
-/// A part of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clause<'t> {
     Word(&'t str),

@@ -13,17 +13,16 @@ pub(crate) const WORDS_MAX: usize = 64;
 /// The longest part of a question that is used.
 const QUESTION_BYTES_MAX: usize = 64 * 1024;
 
-/// What to search for.
 #[derive(Debug)]
 pub(crate) struct Question {
     words: Vec<Word>,
     /// For each pair of first bytes, whether a word begins with it: 65,536 bits.
     firsts: Box<[u64; 1024]>,
-    /// How every form of the words begins, if they are long enough and ASCII.
+    /// Prefixes that cover every form of the words, if they are long enough and ASCII.
     needles: Option<Needles>,
 }
 
-/// The only other letter whose lower case is ASCII: the sign for kelvin.
+/// The kelvin sign: the only non-ASCII letter whose lower case is ASCII.
 const KELVIN: &str = "\u{212a}";
 
 #[derive(Debug)]
@@ -67,7 +66,6 @@ impl Question {
         self.words.len()
     }
 
-    /// The word as shown.
     pub(crate) fn shown(&self, word_idx: usize) -> &str {
         &self.words[word_idx].shown
     }
@@ -78,7 +76,7 @@ impl Question {
         gap > 0 && before.word_idx + 1 == hit.word_idx && before.ordinal + gap == hit.ordinal
     }
 
-    /// How every form of the words begins, if that helps to find them.
+    /// Prefixes that cover every form of the words, if they help to find them.
     pub(crate) fn needles(&self) -> Option<&Needles> {
         self.needles.as_ref()
     }
@@ -90,7 +88,7 @@ impl Question {
         is_in
     }
 
-    /// The first place from `from` on where a word may be. There may be none; before it, there is none.
+    /// The first offset from `from` on where a word may begin; no word begins before it.
     pub(crate) fn next_place(&self, text: &str, from: usize) -> Option<usize> {
         match &self.needles {
             Some(needles) => needles.find(text.as_bytes(), from),

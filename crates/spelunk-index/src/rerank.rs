@@ -15,7 +15,6 @@ const PAIR_GAP_MAX: usize = 2;
 /// How many candidates determine the kind of a query.
 const LOOKED_AT: usize = 5;
 
-/// A ranking by words.
 #[derive(Debug, Default)]
 pub(crate) struct Reranked {
     /// The best first.
@@ -101,7 +100,7 @@ impl Segment<'_> {
         Ok(())
     }
 
-    /// The same for two words at this distance.
+    /// Like `each_with`, for two words at this distance.
     fn each_with_pair(
         &self,
         before: &QueryTerm,

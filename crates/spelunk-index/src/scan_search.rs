@@ -17,7 +17,7 @@ const BYTES_MAX: u64 = 1_000_000;
 /// How many passages are considered per requested one, since some may be filtered out.
 const SPARE: u64 = 5;
 
-/// The best passages by words alone. `because` is the reason, and the first of the notices.
+/// The best passages by words alone. `because` says why, and is the first notice.
 pub fn search_by_reading(
     view: &View,
     query: &Query,

@@ -24,7 +24,7 @@ pub(crate) struct Scorer {
 }
 
 impl Scorer {
-    /// The weights in texts of `bytes_total` bytes. How many passages they have is estimated by those that were cut.
+    /// The weights in `bytes_total` bytes of text, whose number of passages is estimated.
     pub(crate) fn of<'a>(n_words: usize, bytes_total: u64, tallies: impl Iterator<Item = &'a Tally>) -> Self {
         let (mut n_cut, mut bytes) = (0, 0);
         let mut passages_with = vec![0_u64; n_words];

@@ -6,11 +6,9 @@ use std::num::NonZeroUsize;
 use crate::passage::{PassageRange, fingerprint, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
-/// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
-/// of threads, so neither does the tally.
+/// Longer texts are tallied in segments of about this length, whatever the number of threads.
 const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// The tally of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Passages, matching or not. A text without a match is not cut.
@@ -25,7 +23,6 @@ pub(crate) struct Tally {
     counts: Vec<u8>,
 }
 
-/// A matching passage.
 #[derive(Debug)]
 pub(crate) struct Match {
     pub(crate) piece: PassageRange,

@@ -14,7 +14,6 @@ use crate::words::{Form, WORD_BYTES_MAX, is_unspaced};
 /// A name with more parts than this is a hash or encoded data; it is stored only as a whole.
 const PARTS_MAX: usize = 8;
 
-/// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
@@ -25,7 +24,6 @@ pub(crate) struct Term<'a> {
     pub(crate) form: Form,
 }
 
-/// Splits a text into terms.
 pub(crate) fn terms(text: &str, on_term: &mut dyn FnMut(Term<'_>)) {
     let mut cutter = Cutter { on_term, position: 0, folded: String::new() };
     let bytes = text.as_bytes();
@@ -224,14 +222,13 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// The same for the index.
+/// The tokenizer that gives these terms to the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
-    /// Kept from text to text for the memory of their strings.
+    /// Reused from text to text, to keep the memory of the strings.
     tokens: Vec<Token>,
 }
 
-/// The terms of one text.
 #[derive(Debug)]
 pub(crate) struct TermStream<'a> {
     tokens: &'a mut [Token],

@@ -1,6 +1,5 @@
-//! The texts of passages, read back through the view. A document is opened and verified against its digest once,
-//! however many passages and searches need it, as long as the texts fit; if they do not, once for each set of
-//! candidates. A large document is read at offsets.
+//! The texts of passages, read back through the view. A document is read and verified once for all passages
+//! and searches, or once per set of candidates if memory is short. A large one is read at offsets.
 
 use std::collections::HashMap;
 
@@ -28,7 +27,7 @@ pub struct Texts {
     windows: HashMap<WindowKey, Option<String>>,
     held_bytes: usize,
     held_bytes_max: usize,
-    /// The passages that may be asked for next. They stay when their window is dropped.
+    /// The passages that may be needed next. They stay when their window is dropped.
     expected: HashMap<WindowKey, Vec<PassageLocation>>,
     passages: HashMap<(WindowKey, u64, u64), Option<String>>,
     large: HashMap<u32, LargeDocument>,
@@ -87,7 +86,7 @@ impl Texts {
         Ok(passage_of(text, location))
     }
 
-    /// Drops all windows but keeps the passages of them that may still be asked for.
+    /// Drops all windows, but keeps their expected passages.
     fn drop_windows(&mut self) {
         for (key, text) in std::mem::take(&mut self.windows) {
             let Some(text) = text else { continue };

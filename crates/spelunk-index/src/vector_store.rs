@@ -1,7 +1,7 @@
 //! Vectors on disk: a row of int8 and its scale for each distinct text, in append-only files of 65,536 rows. A row is
-//! found by its key, the hash of its text and model, so no text is embedded twice. A complete file of rows has one of
-//! signs beside it, a bit per number: a scan compares the signs, which are an eighth as long, and computes the similarities
-//! of the nearest only. It holds at most one block per thread.
+//! found by its key, the hash of its text and model, so no text is embedded twice. Each complete file has a file of
+//! signs, one bit per number: a scan compares the signs, an eighth of the size, and computes the similarity only for
+//! the nearest rows. It holds at most one block per thread.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -23,18 +23,16 @@ const SCALE_BYTES: usize = 4;
 /// Rows read at a time.
 const BLOCK_ROWS: u32 = 1 << 12;
 
-/// How many rows that are near by their signs are compared by their numbers, at least and for each row that is wanted. Of
-/// 585,000 rows (source code, 60 questions), 99.7 % of the ten nearest and 98.3 % of the fifty nearest are among them.
+/// How many rows with the nearest signs are compared in full: at least, and per wanted row. Of 585,000 rows (source
+/// code, 60 questions), they include 99.7 % of the ten nearest and 98.3 % of the fifty nearest.
 const BY_SIGNS_MIN: usize = 4096;
 const BY_SIGNS_EACH: usize = 16;
 
 /// Threads of a scan. More would only compete for memory bandwidth.
 const THREADS_MAX: usize = 4;
 
-/// The key of a row.
 pub(crate) type Key = [u8; KEY_BYTES];
 
-/// A quantised vector.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quantised {
     pub(crate) scale: f32,
@@ -47,7 +45,7 @@ impl Quantised {
         Self { scale, numbers: numbers.collect() }
     }
 
-    /// For every byte of signs, what each of its values adds to the product of the numbers and the signs.
+    /// For every byte of signs, what each of its values adds to the dot product with the signs.
     fn sign_products(&self) -> Vec<[i32; 256]> {
         let product = |eight: &[u8], signs: u8| {
             let signed = eight.iter().zip(0..).map(|(number, bit)| {
@@ -61,7 +59,6 @@ impl Quantised {
         self.numbers.chunks(8).map(table).collect()
     }
 
-    /// The similarity of two vectors.
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         similarity(other, self.scale, &self.numbers)
     }
@@ -78,7 +75,6 @@ pub(crate) fn key_of(embedder_id: &str, text: &str) -> Key {
     key
 }
 
-/// The rows of one model.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     directory: PathBuf,
@@ -86,22 +82,20 @@ pub(crate) struct Rows {
     len: u32,
 }
 
-/// The sign of each number, a bit each.
+/// The signs of the numbers, one bit each.
 fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
     numbers
         .chunks(8)
         .map(|eight| eight.iter().zip(0..).fold(0, |bits, (number, bit)| bits | (number >> 7) << bit))
 }
 
-/// What a thread found: rows of complete files by the product with their signs, the largest first, others by their
-/// similarity.
+/// What a thread found: rows by their signs' product, or by similarity if they have no signs.
 #[derive(Debug, Default)]
 struct Found {
     by_signs: Vec<(Reverse<i32>, u32)>,
     near: Vec<NearRow>,
 }
 
-/// A row and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct NearRow {
     pub(crate) row: u32,
@@ -113,7 +107,7 @@ impl Rows {
         Self { directory, dimensions, len: n_rows }
     }
 
-    /// The complete rows in a directory, whatever they are.
+    /// The complete rows found in a directory.
     pub(crate) fn found_in(directory: &Path, dimensions: usize) -> io::Result<Option<Self>> {
         let mut rows = Self::new(directory.to_owned(), dimensions, 0);
         let names = files::names(directory)?;
@@ -137,7 +131,6 @@ impl Rows {
         self.len
     }
 
-    /// The names of its files.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
         let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
         (0..self.len.div_ceil(SHARD_ROWS))
@@ -187,7 +180,6 @@ impl Rows {
         Ok(keys)
     }
 
-    /// Reads one row in place.
     pub(crate) fn read(&self, row: u32) -> io::Result<Option<Quantised>> {
         if row >= self.len {
             return Ok(None);
@@ -204,8 +196,8 @@ impl Rows {
         u64::from(row % SHARD_ROWS) * self.row_bytes() as u64
     }
 
-    /// The nearest of the wanted rows, nearest first; ties go to the row that was added first. Among many rows, one whose
-    /// signs are not near may be missed.
+    /// The nearest wanted rows, nearest first; ties go to the row that was added first. Among many
+    /// rows, one whose signs are not near may be missed.
     pub(crate) fn scan(
         &self,
         query: &Quantised,
@@ -220,7 +212,7 @@ impl Rows {
         let work = || {
             let mut found = Found::default();
             loop {
-                // From the last, which takes longest if it is incomplete.
+                // Starts with the last shard, which takes longest if it is incomplete.
                 let Some(shard) = n_shards.checked_sub(next.fetch_add(1, Relaxed) + 1) else {
                     return Ok(found);
                 };
@@ -259,7 +251,7 @@ impl Rows {
         Ok(near)
     }
 
-    /// The products with the signs of a complete file; `false` if it has none, as in an index of an earlier version.
+    /// Scans the signs of a complete file; `false` if there are none, as in an older index.
     fn scan_signs(
         &self,
         shard: u32,
@@ -290,7 +282,7 @@ impl Rows {
         Ok(true)
     }
 
-    /// The similarities of some rows of one file.
+    /// Computes the similarities of some rows of one file.
     fn compare(&self, rows: &[u32], query: &Quantised, near: &mut Vec<NearRow>) -> io::Result<()> {
         let Some(first) = rows.first() else { return Ok(()) };
         let file = files::open(&self.rows_path(first / SHARD_ROWS))?;
@@ -354,7 +346,7 @@ impl Rows {
     }
 }
 
-/// The similarity to a row as it is in a file.
+/// The similarity to a stored row.
 fn similarity_of(query: &Quantised, row: &[u8]) -> f32 {
     let (scale, numbers) = row.split_at(SCALE_BYTES);
     similarity(query, scale.try_into().map_or(0.0, f32::from_le_bytes), numbers)
@@ -385,7 +377,6 @@ fn keep_first<T>(items: &mut Vec<T>, n_max: usize, order: impl Fn(&T, &T) -> Ord
     }
 }
 
-/// Appends rows.
 #[derive(Debug)]
 pub(crate) struct Appender {
     rows: Rows,
@@ -468,7 +459,7 @@ impl VectorCache {
         self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
     }
 
-    /// A vector that need not be computed again. One that cannot be read is computed again.
+    /// The vector in the replaced index, if it can be read.
     pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
         let (keys, rows) = self.old.as_ref()?;
         rows.read(*keys.get(key)?).ok().flatten()

@@ -7,7 +7,6 @@ use std::ops::Range;
 /// Longer runs (hashes, encoded data) are ignored: nobody asks for them.
 pub(crate) const WORD_BYTES_MAX: usize = 64;
 
-/// One word of a text.
 pub(crate) struct Token<'a> {
     /// In lower case, not stemmed. The callee may modify it in place.
     pub(crate) word: &'a mut [u8],

@@ -34,7 +34,6 @@ const NUMBERS: [&str; 7] = [DOCUMENT, "window", "start", "end", "line_start", "l
 const DOCUMENT: &str = "document";
 const ROW: &str = "row";
 
-/// The fields of a passage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     pub(crate) text: Field,
@@ -44,7 +43,6 @@ pub(crate) struct Fields {
     row: Field,
 }
 
-/// A passage to be written.
 #[derive(Debug)]
 pub(crate) struct NewPassage {
     pub(crate) stored: StoredPassage,
@@ -53,7 +51,6 @@ pub(crate) struct NewPassage {
     pub(crate) scope: Option<String>,
 }
 
-/// The location of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PassageLocation {
     /// The index of the window in its document, from 0.
@@ -170,8 +167,8 @@ impl WordsIndex {
         Ok(directory_names.into_iter().filter(is_ours).collect())
     }
 
-    /// The segments of the last commit, the smallest first, and whether too much of each is deleted. Metadata is not
-    /// returned: the files of a segment are kept as long as it is held.
+    /// The segments of the last commit, smallest first, and whether too much of each is deleted.
+    /// Returns ids, not metadata, which would keep the files of a segment alive.
     fn segments(&self) -> tantivy::Result<Vec<(SegmentId, bool)>> {
         let mut metas = self.index.searchable_segment_metas()?;
         metas.sort_by_key(|meta| (meta.num_docs(), meta.id().uuid_string()));
@@ -234,7 +231,6 @@ pub(crate) fn embedded_passages(searcher: &Searcher) -> tantivy::Result<Vec<Embe
     Ok(passages)
 }
 
-/// Writes passages.
 pub(crate) struct WordsWriter {
     writer: IndexWriter,
     fields: Fields,
@@ -277,7 +273,7 @@ impl WordsWriter {
         Ok(())
     }
 
-    /// Ends writing.
+    /// Waits for running merges.
     pub(crate) fn finish(self) -> tantivy::Result<()> {
         self.writer.wait_merging_threads()
     }

@@ -1,6 +1,5 @@
-//! Archives: a run and every blob it references in one `.tar.gz`, so that its folder can be removed. The archive is
-//! read back and compared before the folder is removed. Unpacking validates every entry name, because an archive may
-//! come from anywhere.
+//! Archives: a run and every blob it references in one `.tar.gz`, which is verified before the run's folder
+//! is removed. Unpacking validates every entry name, because an archive may come from anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -41,7 +40,6 @@ pub struct ArchiveReport {
     pub name: String,
 }
 
-/// The size limits of one archive.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     bytes_max: u64,
@@ -270,8 +268,7 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Copies a reader to a new file, durably and one buffer at a time; returns its digest and length. The inner error is a
-/// read error.
+/// Copies a reader to a new file and returns its digest and length. The inner error is a read error.
 fn write_out(mut from: impl Read, dir: &PrivateDir, target: &str) -> io::Result<io::Result<(BlobId, u64)>> {
     let mut file = dir.create_new(target, Durability::Unsynced)?;
     let (mut hasher, mut bytes, mut piece) = (blake3::Hasher::new(), 0, vec![0; PIECE_BYTES]);
@@ -308,8 +305,7 @@ fn digests(dir: &PrivateDir, name: &str) -> io::Result<Digests> {
     Ok(found)
 }
 
-/// Unpacks into a staging folder, one buffer at a time, and blobs into their final places; returns the number of files
-/// and their total size.
+/// Unpacks into a staging folder, and blobs into their final places; returns the number of files and bytes.
 fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result<(u64, u64), JournalError> {
     let name = archive_name(run);
     let bad = |what: String| JournalError::Archive { name: name.clone(), what };

@@ -66,7 +66,7 @@ impl Blobs {
         self.keep_beyond(Text::INLINE_BYTES_MAX, text)
     }
 
-    /// A reply or an answer for an event.
+    /// Like [`Self::keep`], for a reply or an answer, which stay inline up to a larger size.
     pub fn keep_said(&self, text: &str) -> Result<Text, JournalError> {
         self.keep_beyond(Text::SAID_INLINE_BYTES_MAX, text)
     }
@@ -129,7 +129,6 @@ impl Blobs {
     }
 }
 
-/// The folder of the blobs.
 pub(crate) const FOLDER: &str = "blobs";
 
 pub(crate) fn file_name(blob: &BlobId) -> String {

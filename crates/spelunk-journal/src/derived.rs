@@ -62,8 +62,7 @@ impl DerivedFiles {
         written.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
-    /// Replaces a whole file by another, read-only name of a blob, so that its bytes are stored once; writes them where
-    /// that is not possible.
+    /// Replaces a file with a read-only hard link to a blob, or with a copy if links do not work.
     pub fn replace_by_blob(&self, name: &str, blob: &BlobId, bytes: &[u8]) -> Result<(), JournalError> {
         let staged = self.name(&format!("{STAGED}{blob}"));
         let is_in_workspace = !self.folder.is_empty();
@@ -73,7 +72,7 @@ impl DerivedFiles {
             Err(io::ErrorKind::Unsupported.into())
         };
         let linked = linked.and_then(|()| self.dir.rename(&staged, &self.name(name), Durability::Unsynced));
-        // Two names of the same bytes are not renamed into one.
+        // Renaming one link to a file over another does nothing, so the staged name may remain.
         drop(self.dir.remove_file(&staged));
         if linked.is_ok() { Ok(()) } else { self.replace(name, bytes) }
     }

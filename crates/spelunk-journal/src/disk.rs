@@ -10,14 +10,13 @@ use spelunk_fs::{Durability, PrivateDir, if_there};
 pub trait Disk: Send + Sync {
     /// Writes a whole file atomically: afterwards it is either complete and synced, or absent.
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Like `create`, but does not wait for durability: a power cut may lose some or all of it. For expendable data
-    /// that carries its own checksum.
+    /// Like `create`, but a power cut may lose some or all of it: for expendable data with its own checksum.
     fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Appends bytes, creating the file if necessary. Not durable until `sync`, nor a new file until `sync_name`.
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Makes everything in the file durable.
     fn sync(&self, name: &str) -> io::Result<()>;
-    /// Makes the name of a file durable, those of the directories that it is in, and the files at the top.
+    /// Makes the names of a file and of its directories durable, and the files in the root.
     fn sync_name(&self, name: &str) -> io::Result<()>;
     /// Truncates the file, durably.
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;

@@ -4,8 +4,7 @@ use spelunk_types::{Event, RunId};
 
 use crate::{JournalError, Record, journal, line};
 
-/// A line with a valid checksum for its text, so that a fuzzer gets past the checksum to the text itself. The text is
-/// an object without its closing brace.
+/// A line with a valid checksum, so that a fuzzer gets to the text: an object without its closing brace.
 pub fn sealed(text: &[u8]) -> Vec<u8> {
     let mut bytes = text.to_vec();
     line::seal(0, &mut bytes);

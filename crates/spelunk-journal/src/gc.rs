@@ -16,7 +16,7 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
     let Some(dir) = workspace.dir() else { return Ok(GcReport::default()) };
     let _lock = lock::take_workspace(dir)?;
     let unusable = |source| workspace.unusable(source);
-    // Before the journals: a run may begin meanwhile.
+    // Read before the journals: a run may begin in between.
     let of_jobs = workspace.shared().map(|shared| shared.named_blobs()).transpose().map_err(unusable)?;
     let named = named_blobs(workspace)?;
     let mut report = GcReport::default();
@@ -128,8 +128,7 @@ pub fn remove_archive(workspace: &Workspace, run: &RunId) -> Result<u64, Journal
     Ok(bytes)
 }
 
-/// The caller holds the run's lock. A crash in the middle leaves files under `tmp`, which `gc` removes, never half a
-/// run.
+/// The caller holds the run's lock. A crash leaves files in `tmp` for `gc`, never half a run.
 pub(crate) fn remove_folder(dir: &PrivateDir, run: &RunId) -> std::io::Result<()> {
     let aside = format!("tmp/removed-{}-{run}", std::process::id());
     dir.rename(&folder(run), &aside, Durability::Unsynced)?;

@@ -45,8 +45,7 @@ impl Journal {
         Self { mode, sync, ..self }
     }
 
-    /// Opens a journal to continue writing: drops what a power cut left of lines that were not synced, and refuses any
-    /// other damage.
+    /// Opens a journal to continue writing. Drops lines torn by a power cut and refuses any other damage.
     pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<OpenedJournal, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
         let events = records.into_iter().map(|record| Ok(*record.known(run)?));
@@ -66,9 +65,8 @@ impl Journal {
         load(disk, run).map(|(records, ..)| records)
     }
 
-    /// Appends events in one write, and syncs if one of them must be on disk before anyone acts on it: a promise always,
-    /// the others as the mode says. After a failure every further append fails too: a line after a torn one would be
-    /// damage.
+    /// Appends events in one write. Promises are always synced, other events as the mode requires.
+    /// After a failure every further append fails: a line after a torn one would be damage.
     pub fn append(
         &mut self,
         at_ms: u64,
@@ -97,7 +95,7 @@ impl Journal {
         self.seq_last
     }
 
-    /// The mode, and what makes the journal durable.
+    /// The sync mode, and the handle that syncs the journal.
     pub fn sync(&self) -> (SyncMode, JournalSync) {
         (self.mode, self.sync.clone())
     }
@@ -167,8 +165,7 @@ pub(crate) fn read_lines(
 /// The smallest unit that a disk writes.
 const SECTOR_BYTES: usize = 512;
 
-/// Whether the line contains zeros in place of what never reached the disk before a power cut. Lines are synced in
-/// order, so nothing from there on was synced.
+/// Whether a power cut left zeros in a line. Lines are synced in order, so nothing after it was synced.
 fn has_hole(line: &[u8]) -> bool {
     line.chunk_by(|a, b| a == b).any(|run| run.len() >= SECTOR_BYTES && run.first() == Some(&0))
 }

@@ -2,7 +2,6 @@
 
 use spelunk_types::{BlobId, RunId};
 
-/// The folder of a run.
 pub(crate) fn folder(run: &RunId) -> String {
     format!("runs/{run}")
 }
@@ -11,7 +10,7 @@ pub(crate) fn archive_name(run: &RunId) -> String {
     format!("archive/{run}.tar.gz")
 }
 
-/// The path of a file that is named by a hash; the folder between keeps directories small.
+/// The path of a file named by a hash; the extra folder level keeps directories small.
 pub(crate) fn sharded(folder: &str, id: &BlobId) -> String {
     let hex = id.as_str();
     format!("{folder}/{}/{hex}", hex.get(..2).unwrap_or(hex))

@@ -52,7 +52,6 @@ const SUM_DIGITS: usize = 8;
 /// The field, its digits and `"}`.
 const TAIL_BYTES: usize = SUM_FIELD.len() + SUM_DIGITS + 2;
 
-/// Appends the event as a line.
 pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
     let start = into.len();
     serde_json::to_writer(&mut *into, event).expect("events have string keys and no failing serialiser");

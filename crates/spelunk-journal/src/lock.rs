@@ -72,8 +72,7 @@ impl RunLock {
 /// How long to wait for a lock.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Retries briefly. If a process is killed while it spawns another, the child inherits the lock until it calls exec, a
-/// few milliseconds later.
+/// Retries briefly: the child of a killed process holds the lock until it calls exec, milliseconds later.
 fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     let began = Instant::now();
     loop {

@@ -1,8 +1,7 @@
-//! The pack: the prompt texts of one run, concatenated in one file next to the journal. A fan-out over thousands of
-//! files would otherwise create as many files again, and creating a file costs far more than appending to one. Nobody
-//! waits for it: a power cut may lose its end. Each text follows a header line with its hash and its length in the
-//! file, and is verified against the hash when read. Texts are compressed (`z`), and of a text that begins like one of
-//! the last, only the rest is stored; the header names the other text and how much of it they share.
+//! The pack: the prompt texts of one run in one file next to the journal, because creating thousands of files
+//! costs far more than appending to one. A power cut may lose its end. Each text follows a header line with
+//! its hash and stored length, and is verified when read. Texts are compressed (`z`). If a text begins like a
+//! recent one, only the rest is stored, and the header names the other text and the shared length.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Read as _, Write as _};
@@ -32,7 +31,7 @@ const HEAD_BYTES_MAX: usize = 64 + 20 + 1 + 64 + 20 + 5;
 const BASES_MAX: usize = 4;
 const BASE_BYTES_MAX: usize = 2 << 20;
 
-/// A shorter common beginning is not worth a longer header.
+/// A shorter shared prefix is not worth a longer header.
 const SHARED_BYTES_MIN: usize = 512;
 
 /// The longest text that is compressed: a damaged file must not inflate to more.
@@ -68,7 +67,7 @@ struct Writer {
 struct Place {
     range: Range<u64>,
     is_compressed: bool,
-    /// The text it begins like, and how many bytes they share.
+    /// The text it shares a prefix with, and the length of that prefix.
     shared: Option<(BlobId, usize)>,
 }
 
@@ -167,7 +166,7 @@ impl PromptPack {
         }
         let Some(place) = index.places.get(blob) else { return Ok(None) };
         let Some((base, shared_bytes)) = &place.shared else { return self.read(place) };
-        // A text that others begin like is stored whole.
+        // A base text is stored whole.
         let Some(base) = index.places.get(base).filter(|base| base.shared.is_none()) else { return Ok(None) };
         let (Some(mut text), Some(rest)) = (self.read(base)?, self.read(place)?) else { return Ok(None) };
         text.truncate(*shared_bytes);
@@ -236,7 +235,7 @@ impl Writer {
     }
 }
 
-/// How many bytes two texts begin with alike.
+/// The length of the common prefix.
 fn n_shared(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

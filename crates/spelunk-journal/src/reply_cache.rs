@@ -16,9 +16,8 @@ use crate::layout::sharded;
 
 const FOLDER: &str = "replies-v1";
 
-/// The bytes in each cache that was counted, by its directory: a server opens its workspace for every run, and counting
-/// all records at the end of each would make it slower with every run. What other processes store counts when the
-/// cache is counted next.
+/// The size of each counted cache, by directory: a server would otherwise recount after every run.
+/// Records of other processes are included at the next count.
 static COUNTED: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
 
 /// The reply cache of a workspace. Clones share the same cache.
@@ -54,8 +53,8 @@ impl ReplyCache {
         (self.sum(key, record) == sum).then(|| record.to_vec())
     }
 
-    /// Stores a record without waiting for the disk: the checksum detects one torn by a power cut. A failed write is no
-    /// reason to stop; the caller may report it.
+    /// Stores a record without waiting for the disk: the checksum detects a torn one. Failures may
+    /// be ignored.
     pub fn put(&self, key: &BlobId, record: &[u8]) -> std::io::Result<()> {
         let mut bytes = self.sum(key, record).as_bytes().to_vec();
         bytes.extend_from_slice(record);

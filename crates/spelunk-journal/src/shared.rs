@@ -1,5 +1,5 @@
-//! Runs that several machines share. The directory of the workspace is then a copy of what they share, and this says
-//! how the copy is kept up to date, who may write a run, and which runs there are.
+//! Runs shared by several machines. The workspace directory is then a local copy, and this trait
+//! keeps it up to date, leases runs to one writer and lists them.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ pub struct GcReport {
     pub bytes_removed: u64,
 }
 
-/// What the machines of a fleet share.
+/// The runs that the machines of a fleet share.
 pub trait SharedRuns: Send + Sync {
     /// Takes the lease of a run, or fails with [`JournalError::Leased`].
     fn lease(&self, run: &RunId) -> Result<Lease, JournalError>;
@@ -32,7 +32,7 @@ pub trait SharedRuns: Send + Sync {
     fn is_leased(&self, run: &RunId) -> io::Result<bool>;
     /// Brings the local copy of the journal up to date. It may lag behind a writer elsewhere for a moment.
     fn refresh(&self, run: &RunId) -> io::Result<()>;
-    /// The same without the lag, for whoever holds the lease.
+    /// Like `refresh`, but without the lag; for the holder of the lease.
     fn catch_up(&self, run: &RunId) -> io::Result<()>;
     /// Whether the run has begun.
     fn has(&self, run: &RunId) -> io::Result<bool>;
@@ -40,15 +40,15 @@ pub trait SharedRuns: Send + Sync {
     fn runs(&self) -> io::Result<Vec<RunId>>;
     /// Removes the journal of a run.
     fn remove(&self, run: &RunId) -> io::Result<()>;
-    /// The blobs that runs need which have no journal yet.
+    /// The blobs needed by runs that have no journal yet.
     fn named_blobs(&self) -> io::Result<BTreeSet<BlobId>>;
     /// The files of a snapshot.
     fn files_of(&self, manifest: &BlobId) -> io::Result<Vec<BlobId>>;
-    /// Removes what is not named, or counts it; `named` was complete after the last call of `named_blobs`. A blob that
-    /// was stored or used recently stays.
+    /// Removes or counts the blobs that are not in `named`, which was collected after `named_blobs`
+    /// was called. Blobs that were stored or used recently stay.
     fn collect(&self, named: BTreeSet<BlobId>, dry_run: bool) -> io::Result<GcReport>;
     /// A directory with the files of a snapshot.
     fn snapshot(&self, manifest: &BlobId) -> io::Result<PathBuf>;
-    /// The snapshot that a path is in, and the file in it unless the whole directory is meant.
+    /// The snapshot that contains a path, and the file in it unless the path is the whole directory.
     fn snapshot_of(&self, path: &Path) -> Option<(BlobId, Option<String>)>;
 }

@@ -1,4 +1,4 @@
-//! When a journal is synced. A line that is written survives the end of the process; only a power cut needs the sync.
+//! When a journal is synced. A written line survives the end of the process; only a power cut needs the sync.
 
 use std::io;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Disk, JournalError};
 
-/// What must not lose a recorded reply.
+/// Which failure must not lose a recorded reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SyncMode {
-    /// The end of the process. Replies are synced in the background; a power cut may lose the last moments before it.
+    /// The end of the process. Replies are synced in the background; a power cut may lose the last ones.
     #[default]
     Process,
-    /// A power cut: whatever others depend on is synced first.
+    /// A power cut: an event is synced before anything depends on it.
     Power,
 }
 
-/// Makes what is written of a journal durable, from any thread.
+/// Syncs a journal, from any thread.
 #[derive(Clone)]
 pub struct JournalSync {
     disk: Arc<dyn Disk>,
     name: Arc<str>,
-    /// Whether its name is durable.
+    /// Whether the name of the file is durable.
     is_named: Arc<AtomicBool>,
 }
 
@@ -48,7 +48,7 @@ impl JournalSync {
     }
 }
 
-/// The journal is no longer where it was.
+/// The error for a journal that was removed.
 pub(crate) fn removed() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "it was removed during the run")
 }

@@ -1,5 +1,4 @@
-//! The workspace: the directory that holds runs, blobs and caches. Opening one creates it if necessary, private to its
-//! owner and ignored by git.
+//! The workspace: the directory with runs, blobs and caches. Created private to its owner and ignored by git.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -25,7 +24,7 @@ pub struct Workspace {
     sync_mode: SyncMode,
     /// `None` on a disk that is not the file system: there are then no locks and no listing.
     dir: Option<PrivateDir>,
-    /// What is shared with other machines, if anything is.
+    /// The runs shared with other machines, if any.
     shared: Option<Arc<dyn SharedRuns>>,
     /// The key that the reply cache is signed with.
     cache_key: [u8; 32],
@@ -87,13 +86,13 @@ impl Workspace {
         Self { sync_mode, ..self }
     }
 
-    /// The same workspace as a copy of what a fleet shares: `disk` writes there first, then into the directory.
+    /// The same workspace as a local copy of a fleet's: `disk` writes to the fleet first, then here.
     #[must_use]
     pub fn with_shared(self, disk: Arc<dyn Disk>, shared: Arc<dyn SharedRuns>) -> Self {
         Self { disk, shared: Some(shared), ..self }
     }
 
-    /// What is shared with other machines, if anything is.
+    /// The runs shared with other machines, if any.
     pub fn shared(&self) -> Option<&Arc<dyn SharedRuns>> {
         self.shared.as_ref()
     }
@@ -185,7 +184,7 @@ impl Workspace {
         Ok(OpenedJournal { journal, ..opened })
     }
 
-    /// What makes the journal of a run durable, whoever writes it.
+    /// The handle that syncs a run's journal, whoever writes it.
     pub fn sync_of(&self, run: &RunId) -> JournalSync {
         JournalSync::new(Arc::clone(&self.disk), &crate::journal::file_name(run))
     }

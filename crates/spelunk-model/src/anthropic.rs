@@ -6,19 +6,17 @@ use serde_json::Value;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
+use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt};
 
-/// The API version we use.
 pub(crate) const API_VERSION: &str = "2026-10-21";
 
-/// A model behind `POST {base_url}/v1/messages`.
+/// A model called with `POST {base_url}/v1/messages`.
 #[derive(Debug, Clone)]
 pub struct AnthropicModel {
     caller: Caller,
@@ -40,14 +38,14 @@ impl AnthropicModel {
         let request = wire::Request {
             model: &self.caller.reference.name,
             max_tokens: prompt.output_tokens_max,
-            // The provider refuses an empty block.
+            // The provider rejects an empty block.
             system: (!prompt.system.is_empty()).then_some(system).into_iter().collect(),
             messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
             stream: true,
             tools: prompt.tools.iter().map(tool).collect(),
             tool_choice: prompt.must_call.then_some(wire::AnyTool {}),
             output_config: (prompt.schema.is_some() || prompt.effort.is_some()).then(|| wire::OutputConfig {
-                // The provider refuses open objects.
+                // The provider rejects open objects.
                 format: prompt.schema.as_deref().map(|schema| wire::OutputFormat { schema: closed(schema) }),
                 effort: prompt.effort.map(Effort::word),
             }),
@@ -62,20 +60,8 @@ impl Model for AnthropicModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -90,7 +76,7 @@ fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
 /// A message: plain text if that is all, otherwise blocks. The cache mark goes on the last block.
 fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
     let role = message.speaker.role();
-    // There is nothing to mark in an empty text.
+    // An empty text cannot be marked.
     if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
         return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
     }
@@ -164,7 +150,6 @@ impl Decoder {
         deltas
     }
 
-    /// The start of a block, or a whole block.
     fn begin(&mut self, index: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
         match block {
             wire::Block::ToolUse { id, name, input } => {
@@ -182,7 +167,6 @@ impl Decoder {
         }
     }
 
-    /// The next fragment of a block.
     fn go_on(&mut self, index: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
         match delta {
             wire::BlockDelta::TextDelta { text } => Ok(text_delta(text)),

@@ -3,13 +3,11 @@
 
 use crate::event_parser::{EventParser, StreamFault};
 
-/// The prelude: two lengths and their checksum.
 const PRELUDE_BYTES: usize = 12;
 
 /// A frame without headers and payload.
 const FRAME_BYTES_MIN: usize = 16;
 
-/// An incremental parser: bytes in, events out.
 #[derive(Debug)]
 pub(crate) struct EventStreamParser {
     frame_bytes_max: usize,
@@ -90,7 +88,6 @@ fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
     Ok(format!("{{\"{name}\":{payload}}}"))
 }
 
-/// The relevant headers of a frame.
 #[derive(Debug, Default)]
 struct FrameHeaders {
     event: Option<String>,
@@ -122,7 +119,6 @@ impl FrameHeaders {
     }
 }
 
-/// The value of a header of this type, and the bytes after it.
 fn split_value(kind: u8, rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let value_len = match kind {
         // True and false have no value.

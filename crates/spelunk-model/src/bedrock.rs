@@ -12,18 +12,17 @@ use crate::aws_event_stream::EventStreamParser;
 use crate::caller::{Caller, KeyHeader};
 use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
 use crate::http::percent_encoded;
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_whole, reasoning_delta, stream_reply, text_delta};
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool};
 
 /// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
 
-/// A model behind `POST {base_url}/model/{name}/converse-stream`.
+/// A model called with `POST {base_url}/model/{name}/converse-stream`.
 #[derive(Debug, Clone)]
 pub struct BedrockModel {
     caller: Caller,
@@ -90,20 +89,8 @@ impl Model for BedrockModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -114,11 +101,11 @@ impl Model for BedrockModel {
         let request = self.caller.post(&self.path, call, body.clone());
         let (host, path) = self.caller.endpoint.host_and_path(&self.path);
         let unsent = Box::pin(async move { signer.signed(request, (&host, &path, &body)).await });
-        stream_reply(unsent, self.caller.context(prompt), self.caller.price, Decoder::default())
+        stream_reply(unsent, self.caller.context(prompt), self.caller.facts.price, Decoder::default())
     }
 }
 
-/// Whether Bedrock caches prompts for this model. For others, a cache mark is refused.
+/// Whether Bedrock caches prompts for this model. It rejects a cache mark for other models.
 fn caches(name: &str) -> bool {
     const WITHOUT: [&str; 6] = [
         "claude-v2",
@@ -145,7 +132,7 @@ fn said_by(message: &Message) -> wire::RequestMessage<'_> {
     content.extend(images(&message.parts).map(|image| {
         let source = wire::ImageSource { bytes: image.base64() };
         if image.is_pdf() {
-            // Each document of a request needs another name, of letters, digits and hyphens.
+            // Each document of a request needs a distinct name of letters, digits and hyphens.
             wire::RequestBlock::Document { format: "pdf", name: image.digest.as_str().into(), source }
         } else {
             wire::RequestBlock::Image { format: image.format(), source }
@@ -178,8 +165,8 @@ fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
     (!tools.is_empty()).then_some(wire::ToolConfig { tools, tool_choice })
 }
 
-/// Decodes events. The stop reason comes before the usage, so the end is held back until the usage or the end of the
-/// body.
+/// Decodes events. The stop reason comes before the usage, so the end is held back until the usage
+/// arrives or the body ends.
 #[derive(Debug, Default)]
 struct Decoder {
     stop: Option<StopReason>,
@@ -220,7 +207,7 @@ impl Decoder {
             Some("end_turn" | "stop_sequence") => StopReason::Finished,
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("guardrail_intervened" | "content_filtered") => StopReason::Filtered,
-            // The tool was ours, and calling it was the answer.
+            // The tool was ours, and the call was the answer.
             Some("tool_use") if self.has_answered => StopReason::Finished,
             Some("tool_use") => StopReason::ToolUse,
             Some(_) | None => StopReason::Other,
@@ -244,7 +231,7 @@ impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let event: wire::Event = match serde_json::from_str(data) {
             Ok(event) => event,
-            // The provider may add events at any time; an unknown one is not damage if it is JSON.
+            // The provider may add events at any time; an unknown event is fine if it is JSON.
             Err(error) if error.to_string().starts_with("unknown variant") => return unknown(data),
             Err(error) => return Err(ReplyFault::Malformed(format!("an event is not valid: {error}"))),
         };

@@ -1,4 +1,4 @@
-//! What every HTTP adapter has: a URL, credentials and a price. An adapter adds its format.
+//! What all HTTP adapters share: a URL, credentials and a price. An adapter adds its format.
 
 use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -8,7 +8,7 @@ use crate::error_mapping::RequestContext;
 use crate::hosted::{Ability, HostedCatalogue, price_of};
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::reply::{Decode, Prepared, stream_reply};
-use crate::{ModelError, ModelStream, Price, Prompt, Secret};
+use crate::{ModelError, ModelFacts, ModelStream, Price, Prompt, Secret};
 
 /// A provider's URL, credentials and model name.
 #[derive(Debug, Clone)]
@@ -25,18 +25,12 @@ pub struct ModelOptions {
     pub label_calls: bool,
 }
 
-/// The endpoint, credentials and price of a model.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
     pub(crate) reference: ModelRef,
-    pub(crate) price: Option<Price>,
-    /// The longest prompt, if the catalogue lists the model.
-    pub(crate) window_tokens: Option<u64>,
-    /// Whether the catalogue says that it reads images.
-    pub(crate) sees_images: bool,
-    /// Whether the catalogue says that it reads PDF.
-    pub(crate) reads_pdf: bool,
+    /// As the catalogue lists it.
+    pub(crate) facts: ModelFacts,
     headers: HeaderMap,
     context: RequestContext,
     label_calls: bool,
@@ -75,26 +69,15 @@ impl Caller {
         let can = |ability| listed.as_ref().is_some_and(|model| model.can(ability));
         let (sees_images, reads_pdf) = (can(Ability::Vision), can(Ability::Pdf));
         let window_tokens = listed.and_then(|model| model.window_tokens);
-        Ok(Self {
-            endpoint,
-            reference,
-            price,
-            window_tokens,
-            sees_images,
-            reads_pdf,
-            headers,
-            context,
-            label_calls,
-        })
+        let facts = ModelFacts { price, window_tokens, sees_images, reads_pdf, ..ModelFacts::default() };
+        Ok(Self { endpoint, reference, facts, headers, context, label_calls })
     }
 
-    /// Adds a header to every request.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
-    /// The request of a call to `{base_url}{path}`.
     pub(crate) fn post(&self, path: &str, call: &CallId, body: Vec<u8>) -> RequestBuilder {
         let request = self.post_plain(path, body);
         if self.label_calls { request.header(CALL_HEADER, call.to_string()) } else { request }
@@ -106,12 +89,10 @@ impl Caller {
         request.headers(self.headers.clone()).body(body)
     }
 
-    /// What error messages about this prompt refer to.
     pub(crate) fn context(&self, prompt: &Prompt) -> RequestContext {
         self.context.clone().with_features(prompt)
     }
 
-    /// Sends the request and reads its reply.
     pub(crate) fn stream<D: Decode>(
         &self,
         path: &str,
@@ -121,6 +102,6 @@ impl Caller {
     ) -> ModelStream {
         let prepared = Prepared { request: self.post(path, call, body), secrets: Vec::new() };
         let unsent = Box::pin(std::future::ready(Ok(prepared)));
-        stream_reply(unsent, self.context(prompt), self.price, decoder)
+        stream_reply(unsent, self.context(prompt), self.facts.price, decoder)
     }
 }

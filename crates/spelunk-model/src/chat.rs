@@ -1,4 +1,4 @@
-//! Chat formats of local models: a conversation is written as marks, which are single tokens, and text between them. A
+//! Chat formats of local models: a conversation is written as marks, which are single tokens, with text between them. A
 //! mark inside a text stays text, so that a document cannot end its message and impersonate another speaker.
 
 #[cfg(any(feature = "embedded", test))]

@@ -12,7 +12,7 @@ use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool::{images, sorted};
 use crate::wire::command as wire;
-use crate::{Model, ModelError, ModelStream, Prompt, Tool};
+use crate::{Model, ModelError, ModelFacts, ModelStream, Prompt, Tool};
 use running::Running;
 
 /// The output format of a program.
@@ -44,13 +44,13 @@ pub struct CommandOptions {
 pub struct CommandModel {
     options: Arc<CommandOptions>,
     reference: ModelRef,
-    /// The program, as error messages name it.
+    /// The program's name in error messages.
     shown: String,
 }
 
 impl CommandModel {
-    /// Starts nothing. The program, its arguments and its output format are part of the reference, because changing
-    /// them makes it another model. Arguments may contain secrets, so only a digest of them is included.
+    /// Starts nothing. The program, its arguments and its output format are part of the reference: another
+    /// command is another model. Arguments may contain secrets, so only their digest is included.
     pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
         let shown = format!("command:{}", options.program);
         if options.program.trim().is_empty() {
@@ -87,8 +87,8 @@ impl Model for CommandModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.options.price
+    fn facts(&self) -> ModelFacts {
+        ModelFacts { price: self.options.price, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
@@ -99,7 +99,7 @@ impl Model for CommandModel {
     }
 }
 
-/// A short digest of how the program is called: long enough to tell commands apart, too short to reveal their content.
+/// A short digest of how the program is called: long enough to distinguish commands, too short to reveal their content.
 fn manner(options: &CommandOptions) -> String {
     let mut bytes = match options.output {
         CommandOutput::Text => b"text".to_vec(),

@@ -10,7 +10,6 @@ use tokio::time::timeout;
 use crate::ModelError;
 use crate::http::{Endpoint, deepest_cause};
 
-/// The maximum number of redirects.
 const HOPS_MAX: usize = 5;
 /// A hub that sends nothing for this long is considered hung.
 const SILENCE_MAX: Duration = Duration::from_mins(1);

@@ -1,6 +1,6 @@
-//! The embedded model: a GGUF file that runs inside this process, with no server and no key. One thread per file owns
-//! the weights and works on several calls concurrently; a prefix shared with an earlier conversation is not computed
-//! again. The runtime is llama.cpp.
+//! The embedded model: a GGUF file that runs inside this process, without a server or a key. One
+//! thread per file owns the weights and works on several calls concurrently; a prefix shared with
+//! an earlier conversation is not computed again. The runtime is llama.cpp.
 
 mod cells;
 mod form;
@@ -25,23 +25,21 @@ use tokio::time::timeout;
 
 use crate::chat::{ChatForm, ChatPiece};
 use crate::gguf::GgufHeader;
-use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
+use crate::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Price, Prompt};
 
-/// Calls that may wait or run at once; further ones are refused for the moment.
+/// The most calls that may wait or run at once; further ones are rejected for the moment.
 const CALLS_MAX: usize = 1_024;
-/// A longer context window must be requested: its cells take memory from the start.
+/// The default limit of the context window. Its cells take memory from the start, so a longer one must be requested.
 const WINDOW_TOKENS_USUAL: u64 = 32_768;
-/// The longest window that can be requested.
 const WINDOW_TOKENS_MAX: u64 = 1 << 20;
 
-/// The longest size label of a model.
 const SIZE_BYTES_MAX: usize = 16;
 
 /// More threads than llama.cpp can use.
 const THREADS_MAX: usize = 512;
 
-/// How often a waiting caller gets a sign of life. Loading a file from a slow disk, or one step of a large model, may
-/// take longer than a provider may stay silent.
+/// How often a waiting caller gets a sign of life. Loading a file from a slow disk, or one step of
+/// a large model, may take longer than the silence timeout.
 const SIGN_EVERY: Duration = Duration::from_secs(1);
 
 /// Which file to run, and how.
@@ -55,7 +53,7 @@ pub struct EmbeddedOptions {
     pub bytes: u64,
     /// Its metadata.
     pub header: GgufHeader,
-    /// The context window, if it is not the file's; never longer than the file's.
+    /// The context window, which is never longer than the file's; defaults to 32,768 tokens.
     pub context_tokens: Option<u64>,
     /// The sampling temperature: 0 always takes the likeliest token.
     pub temperature: f32,
@@ -74,7 +72,7 @@ pub struct EmbeddedModel {
     work: Work,
 }
 
-/// The configuration of a thread; equal configurations share a thread.
+/// The configuration of a thread; calls with equal configurations share one.
 #[derive(Debug, Clone, PartialEq)]
 struct Work {
     name: String,
@@ -110,7 +108,7 @@ impl EmbeddedModel {
         let wanted = options.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
         let window_tokens = of_file.min(wanted).clamp(64, WINDOW_TOKENS_MAX);
         let mut base_url = format!("local:{}#{}", options.name, options.bytes);
-        // The name is chosen by the user and need not include the model's size; small models are prompted differently.
+        // The name is chosen by the user and may lack the model's size, but small models are prompted differently.
         if let Some(size) = options.header.size_label.as_deref().filter(|size| is_size(size)) {
             base_url += &format!("-{size}");
         }
@@ -156,16 +154,9 @@ impl Model for EmbeddedModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        Some(Price::FREE)
-    }
-
-    fn computes_here(&self) -> bool {
-        true
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        Some(self.work.window_tokens as u64)
+    fn facts(&self) -> ModelFacts {
+        let window_tokens = Some(self.work.window_tokens as u64);
+        ModelFacts { price: Some(Price::FREE), computes_here: true, window_tokens, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
@@ -176,7 +167,7 @@ impl Model for EmbeddedModel {
     }
 }
 
-/// The deltas of one call. Dropping it tells the thread that the call is cancelled.
+/// The deltas of one call. Dropping it cancels the call.
 struct Replies {
     deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
     /// Keeps the thread alive.
@@ -202,8 +193,8 @@ struct Runner {
     n_calls: Arc<AtomicUsize>,
 }
 
-/// The threads of this process, by configuration. A thread is kept while a call holds it and, so that the next call
-/// finds the weights loaded, until the process ends.
+/// The threads of this process, by configuration. An idle thread is kept, so that the next call
+/// finds the weights loaded.
 static RUNNERS: LazyLock<Mutex<HashMap<String, KeptRunner>>> = LazyLock::new(Mutex::default);
 
 /// How many idle threads are kept; the least recently used is dropped first.
@@ -254,7 +245,7 @@ impl Runner {
     }
 }
 
-/// Removes a thread that ended, because its file could not be loaded or it crashed: the next call tries again.
+/// Removes a thread that ended because it crashed or could not load its file: the next call tries again.
 fn forget(key: &str, own: &Weak<Runner>) {
     let mut runners = RUNNERS.lock().unwrap_or_else(PoisonError::into_inner);
     if runners.get(key).is_some_and(|kept| Weak::ptr_eq(&Arc::downgrade(&kept.runner), own)) {
@@ -277,7 +268,6 @@ fn is_size(label: &str) -> bool {
     label.len() <= SIZE_BYTES_MAX && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
-/// The number of compute threads.
 fn n_threads(wanted: Option<NonZero<usize>>) -> i32 {
     let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let n_threads = wanted.map_or_else(all, NonZero::get).min(THREADS_MAX);

@@ -1,5 +1,5 @@
-//! Embeddings: texts in, vectors out. One request per call, as with models; `embedding_batches` divides a corpus into
-//! calls, and retries are left to the engine.
+//! Embeddings: texts in, vectors out. One request per call, as with models; `embedding_batches`
+//! divides a corpus into calls, and the caller retries.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,11 +12,10 @@ use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
 use crate::{ModelError, ModelOptions, Price, Prompt};
 
-/// The most texts in one request.
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;
-/// The default request timeout: a slow machine embeds the longest request in that time.
+/// The default request timeout: enough for the longest request on a slow machine.
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// Longer vectors are rejected.
 const DIMENSIONS_MAX: usize = 65_536;
@@ -87,11 +86,11 @@ impl EmbeddingClient {
 
     /// What it costs, if known.
     pub fn price(&self) -> Option<Price> {
-        self.caller.price
+        self.caller.facts.price
     }
 
-    /// Embeds a batch; one request. A server that accepts and stays silent would block the caller forever, and nothing
-    /// but the timeout bounds it.
+    /// Embeds a batch with one request. The timeout is the only bound on a server that accepts the
+    /// request and stays silent.
     pub async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
         let asking = tokio::time::timeout(self.timeout, self.ask(texts));
         asking.await.unwrap_or_else(|_| Err(ModelError::timed_out(self.timeout)))
@@ -120,7 +119,10 @@ impl EmbeddingClient {
             self.read(&body, texts.len()).map_err(|detail| context.malformed(&detail))?;
         let usage = n_tokens.map(|input_tokens| {
             let usage = Usage { input_tokens, ..Usage::default() };
-            Usage { cost_microusd: self.caller.price.map_or(0, |price| price.cost_microusd(&usage)), ..usage }
+            Usage {
+                cost_microusd: self.caller.facts.price.map_or(0, |price| price.cost_microusd(&usage)),
+                ..usage
+            }
         });
         Ok(Embedded { vectors, usage })
     }

@@ -70,15 +70,15 @@ impl ModelError {
     /// Whether the same request may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         if let Self::ReplyEmpty { stop, .. } = self {
-            // A model that reasons past its output limit would do so again, at a cost each time.
+            // A model that reasoned past its output limit would do so again, at a cost each time.
             return *stop != StopReason::Length;
         }
         self.is_outage() || matches!(self, Self::RateLimited { .. } | Self::ReplyMalformed { .. })
     }
 
-    /// Whether the provider is failing or unreachable, so that another one may do better right now. A refusal, a wrong
-    /// key or an unreadable or empty reply is not an outage: asking elsewhere would hide it. Nor is a rate limit: the
-    /// concurrency limit handles that.
+    /// Whether the provider is failing or unreachable, so that another one may do better right now.
+    /// A refusal, a wrong key or an unreadable or empty reply is not an outage: asking elsewhere
+    /// would hide it. Nor is a rate limit, which the concurrency limit handles.
     pub fn is_outage(&self) -> bool {
         matches!(
             self,
@@ -91,7 +91,6 @@ impl ModelError {
         )
     }
 
-    /// No reply within this time.
     pub(crate) fn timed_out(after: Duration) -> Self {
         Self::TimedOut { after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
     }
@@ -159,7 +158,6 @@ impl Explain for ModelError {
     }
 }
 
-/// Why a reply is empty, as far as it is known.
 fn why_empty(stop: StopReason) -> &'static str {
     match stop {
         StopReason::Length => ": the model used up its output limit before it began to answer",

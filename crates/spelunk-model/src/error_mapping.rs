@@ -7,11 +7,10 @@ use reqwest::header::HeaderMap;
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
 use crate::{Feature, ModelError, Prompt, Secret, time};
 
-/// The longest quote of a provider's message.
 const DETAIL_CHARS_MAX: usize = 300;
 
-/// How providers report that a prompt is too long. They have little in common: nearly all mention the length, the size,
-/// the limit or the window of a context.
+/// How providers report that a prompt is too long. Nearly all mention the length, size, limit or
+/// window of a context.
 const TOO_LONG_WORDS: [&str; 24] = [
     // OpenAI, vLLM, SGLang, LM Studio, Ollama, Mistral, DeepSeek, OpenRouter and most others.
     "context length",
@@ -57,10 +56,10 @@ const KEY_WORDS: [&str; 3] = ["api_key_invalid", "api key not valid", "api key e
 /// How Bedrock reports with a 400 what others report with a 404.
 const UNKNOWN_MODEL_WORDS: [&str; 2] = ["model identifier is invalid", "invalid model identifier"];
 
-/// How OpenAI reports that the account is out of credit.
+/// How OpenAI reports an account without credit.
 const QUOTA_WORDS: [&str; 1] = ["insufficient_quota"];
 
-/// What various providers call a schema.
+/// What providers call a schema.
 const SCHEMA_WORDS: [&str; 10] = [
     "response_format",
     "json_schema",
@@ -74,13 +73,13 @@ const SCHEMA_WORDS: [&str; 10] = [
     "response mime type",
 ];
 
-/// What they call a tool.
+/// What providers call a tool.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// What they call an image or a page.
+/// What providers call an image or a page.
 const IMAGE_WORDS: [&str; 4] = ["image", "vision", "multimodal", "pdf"];
 
-/// Whom the request was sent to: what error messages name, and the keys they must not contain.
+/// The recipient of a request: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext {
     pub(crate) base_url: String,
@@ -92,12 +91,11 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// A plain request.
     pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
         Self { base_url, model, keys, has_schema: false, has_tools: false, has_images: false }
     }
 
-    /// The same, with the features that this prompt uses.
+    /// Records which features this prompt uses.
     pub(crate) fn with_features(mut self, prompt: &Prompt) -> Self {
         self.has_schema = prompt.schema.is_some();
         self.has_tools = !prompt.tools.is_empty();
@@ -122,16 +120,16 @@ impl RequestContext {
             400 if says(said, &UNKNOWN_MODEL_WORDS) => {
                 ModelError::NotFound { base_url, model: self.model.clone(), detail }
             }
-            // A part of the text may fit where all of it is refused for its size, whoever refuses it.
+            // A part of the text may fit where all of it is rejected for its size, whoever rejects it.
             413 => ModelError::PromptTooLong { detail },
             429 if says(said, &TOO_LARGE_WORDS) => ModelError::PromptTooLong { detail },
-            // Some servers have no better status for it, and an error inside a stream often has none.
+            // Some servers have no better status for this, and an error inside a stream often has none.
             400 | 422 | 500 if says(said, &TOO_LONG_WORDS) => ModelError::PromptTooLong { detail },
-            // An account without credit is not fixed by waiting.
+            // Waiting does not help an account without credit.
             429 if says(said, &QUOTA_WORDS) => ModelError::RequestRefused { status, detail },
             429 => ModelError::RateLimited { retry_after },
             503 | 529 => ModelError::Overloaded { retry_after },
-            // A model that failed or timed out, in Bedrock's statuses.
+            // Bedrock's statuses for a model that failed or timed out.
             408 | 424 => ModelError::ServerError { status, detail },
             0..500 | 501 => match self.refuses_feature(status, said) {
                 Some(feature) => ModelError::FeatureRefused { feature, detail },
@@ -153,7 +151,7 @@ impl RequestContext {
         if self.has_images && says(said, &IMAGE_WORDS) {
             return Some(Feature::Images);
         }
-        // A schema is sent to Bedrock as a tool, so a message about tools when none was offered is about the schema.
+        // A schema is sent to Bedrock as a tool, so a message about tools is about the schema if no tool was offered.
         let feature = if self.has_tools { Feature::Tools } else { Feature::Schema };
         ((self.has_tools || self.has_schema) && says(said, &TOOL_WORDS)).then_some(feature)
     }
@@ -184,14 +182,14 @@ impl RequestContext {
     }
 }
 
-/// The wait that a provider requests, in seconds or until a date. Anything else is ignored.
+/// The wait that a provider requests, in seconds or until a date. Other values are ignored.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
     let wait = match seconds {
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
-        // By the clock of the server that named the date, which also sends its current time.
+        // Relative to the server's own clock, which the response also contains.
         None => {
             let until = time::parse_http(text("retry-after")?)?;
             until.duration_since(time::parse_http(text("date")?)?).ok()?

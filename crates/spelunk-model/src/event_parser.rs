@@ -1,11 +1,10 @@
-//! What the parsers of streams have in common: bytes in, events out, however the bytes are split.
+//! What stream parsers have in common: bytes in, events out, however the bytes are split.
 
-/// The longest event accepted. The engine bounds a reply's text; this bounds what is buffered before it is text.
+/// The longest event accepted. The engine bounds a reply's text; this bounds the buffer before it is text.
 pub(crate) const EVENT_BYTES_MAX: usize = 16_000_000;
 
 /// An incremental parser: bytes in, event texts out.
 pub(crate) trait EventParser: Send {
-    /// Appends bytes.
     fn push(&mut self, bytes: &[u8]);
 
     /// The data of the next complete event. After a fault the stream is unusable.

@@ -1,13 +1,13 @@
-//! A chain of models: when one is down, the next is tried. The chain only lists them. The engine goes through it,
-//! because each model has its own rate limit, timeout and price.
+//! A chain of models: if one is down, the next is tried. The chain only lists them; the engine
+//! walks it, because each model has its own rate limit, timeout and price.
 
 use std::sync::Arc;
 
 use spelunk_types::{CallId, ModelRef};
 
-use crate::{Effort, Model, ModelStream, Price, Prompt, Rate};
+use crate::{Model, ModelFacts, ModelStream, Price, Prompt};
 
-/// Models in the order in which they are tried. Used directly, it behaves as its first model.
+/// Models in the order in which they are tried. Used directly, the chain behaves as its first model.
 #[derive(Clone)]
 pub struct FallbackModel {
     first: Arc<dyn Model>,
@@ -27,34 +27,16 @@ impl Model for FallbackModel {
         self.first.reference()
     }
 
-    /// The highest price in the chain for each kind of token: what must be reserved before it is known who answers.
-    fn price(&self) -> Option<Price> {
-        self.links.iter().filter_map(|model| model.price()).reduce(Price::highest)
-    }
-
-    fn rate(&self) -> Rate {
-        self.first.rate()
-    }
-
-    fn computes_here(&self) -> bool {
-        self.first.computes_here()
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.first.window_tokens()
-    }
-
-    /// Any of them may have to answer.
-    fn sees_images(&self) -> bool {
-        self.links.iter().all(|model| model.sees_images())
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.links.iter().all(|model| model.reads_pdf())
-    }
-
-    fn effort(&self) -> Option<Effort> {
-        self.first.effort()
+    /// Those of the first, except where any of them may have to answer: the highest price for each kind of token must be
+    /// reserved, and all of them must take what is sent.
+    fn facts(&self) -> ModelFacts {
+        let each = || self.links.iter().map(|model| model.facts());
+        ModelFacts {
+            price: each().filter_map(|facts| facts.price).reduce(Price::highest),
+            sees_images: each().all(|facts| facts.sees_images),
+            reads_pdf: each().all(|facts| facts.reads_pdf),
+            ..self.first.facts()
+        }
     }
 
     fn links(&self) -> &[Arc<dyn Model>] {

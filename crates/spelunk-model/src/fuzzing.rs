@@ -15,7 +15,7 @@ pub fn frame_events(pieces: &[&[u8]], frame_bytes_max: usize) -> (Vec<String>, O
     events(EventStreamParser::new(frame_bytes_max), pieces)
 }
 
-/// A line of the catalogue of hosted models, written again; `None` if it is refused.
+/// Parses a line of the catalogue of hosted models and writes it again; `None` if it is rejected.
 pub fn catalogue_line(line: &str) -> Option<String> {
     rewritten(line)
 }

@@ -6,15 +6,16 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::gemini as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{
+    Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Speaker, Tool,
+};
 
-/// A model behind `POST {base_url}/models/{name}:streamGenerateContent`.
+/// A model called with `POST {base_url}/models/{name}:streamGenerateContent`.
 #[derive(Debug, Clone)]
 pub struct GeminiModel {
     caller: Caller,
@@ -39,7 +40,7 @@ impl GeminiModel {
         let system = (!prompt.system.is_empty())
             .then(|| wire::RequestContent { role: None, parts: vec![text(&prompt.system)] });
         let schema = prompt.schema.as_deref();
-        // Models before the third generation require none.
+        // Models before the third generation need no signatures.
         let is_early =
             ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
         let unsigned = (!is_early).then_some(UNSIGNED);
@@ -74,20 +75,8 @@ impl Model for GeminiModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -100,8 +89,8 @@ fn declaration(tool: &Tool) -> wire::FunctionDeclaration<'_> {
     wire::FunctionDeclaration { name, description, parameters_json_schema: schema }
 }
 
-/// Sent as the signature of a call whose own is unknown: callers with their own tools do not send it back, and the provider
-/// refuses a call without one.
+/// Sent as the signature of a call whose own is unknown: callers with their own tools do not send
+/// it back, and the provider rejects a call without one.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::RequestContent<'a> {

@@ -1,25 +1,21 @@
-//! GGUF: the file format of local models. Only the metadata is parsed here, enough to identify a file and check that it
-//! is complete before loading it. A file may contain anything, so every length in it is checked against a limit first.
+//! GGUF: the file format of local models. Only the metadata is parsed here, enough to identify a file and to check that
+//! it is complete before it is loaded. A file may contain anything, so every length is checked against a limit first.
 
 mod tensor;
 
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-/// The magic number.
 const MAGIC: [u8; 4] = *b"GGUF";
 
-/// The most metadata entries that are read.
 const ENTRIES_MAX: u64 = 4_096;
-/// The most tensors in a file.
 const TENSORS_MAX: u64 = 100_000;
-/// The longest key of an entry.
 const KEY_BYTES_MAX: u64 = 1_024;
 /// The longest string that is kept; longer ones are skipped.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// The most elements of an array: vocabularies are the longest.
 const ELEMENTS_MAX: u64 = 8_000_000;
-/// All metadata together.
+/// The most bytes of all metadata together.
 const HEADER_BYTES_MAX: u64 = 512 << 20;
 /// The default alignment of tensors.
 const ALIGNMENT_BYTES_USUAL: u64 = 32;
@@ -113,7 +109,7 @@ impl GgufHeader {
     }
 }
 
-/// The values that may be needed, by name; all others are skipped. The first value of a name counts.
+/// The values that may be needed, by name; all others are skipped. If a name occurs twice, the first value counts.
 #[derive(Default)]
 struct Entries {
     texts: HashMap<String, String>,
@@ -135,7 +131,6 @@ impl<R: Read> Input<R> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }
 
-    /// Bytes read so far.
     fn position(&self) -> u64 {
         HEADER_BYTES_MAX - self.source.limit()
     }
@@ -151,7 +146,7 @@ impl<R: Read> Input<R> {
 
     fn entry(&mut self, entries: &mut Entries) -> Result<(), GgufError> {
         let n_bytes = self.name_bytes()?;
-        // A name that is not UTF-8 is none that is looked up.
+        // A name that is not UTF-8 is never looked up.
         let name = self.text(n_bytes)?.unwrap_or_default();
         match u32::from_le_bytes(self.bytes()?) {
             8 => {
@@ -221,7 +216,6 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// The size of a number of this type.
 fn width(kind: u32) -> Result<u64, GgufError> {
     match kind {
         0 | 1 | 7 => Ok(1),

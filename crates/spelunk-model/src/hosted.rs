@@ -1,5 +1,5 @@
 //! The catalogue of hosted models: windows, prices and abilities, built from a maintained data set. The program contains
-//! one; a newer one can take its place. A name that is not listed has no price, never a guessed one.
+//! a catalogue, which a newer one can replace. A name that is not listed has no price, never a guessed one.
 
 mod choice;
 mod line;
@@ -14,14 +14,12 @@ pub use self::choice::DefaultModels;
 pub use self::line::{Ability, HostedModel};
 use crate::price::Price;
 
-/// A whole catalogue has at least this many models.
+/// A complete catalogue has at least this many models.
 const MODELS_MIN: usize = 300;
-/// The maximum length of a catalogue.
 const BYTES_MAX: usize = 4 << 20;
 const TAKEN: &str = "# taken ";
 const END: &str = "# end ";
 
-/// The catalogue in use.
 static CURRENT: OnceLock<HostedCatalogue> = OnceLock::new();
 static BUILT_IN: HostedCatalogue =
     HostedCatalogue { text: Cow::Borrowed(include_str!("../data/models.txt")) };
@@ -45,7 +43,7 @@ pub enum CatalogueError {
     /// A line cannot be read.
     #[error("line {number} of the catalogue is not valid: {what}")]
     Line {
-        /// Counted from 1.
+        /// The line number, from 1.
         number: usize,
         /// What is wrong with it.
         what: &'static str,
@@ -63,7 +61,7 @@ impl HostedCatalogue {
         &BUILT_IN
     }
 
-    /// Reads a catalogue and checks every line.
+    /// Parses a catalogue and checks every line.
     pub fn parse(text: String) -> Result<Self, CatalogueError> {
         check(&text)?;
         Ok(Self { text: Cow::Owned(text) })
@@ -112,9 +110,9 @@ impl HostedCatalogue {
         self.all().filter(move |model| model.provider == provider)
     }
 
-    /// A model by the name that its provider gives it. A dated name (`gpt-5-2025-08-07`) and `-latest` are the plain name
-    /// unless they are listed themselves, and a Bedrock profile (`us.`) without its own line is its model. Any other
-    /// longer name is another model.
+    /// A model by its provider's name for it. A dated name (`gpt-5-2025-08-07`) or `-latest` means
+    /// the plain name unless it is listed itself, and a Bedrock profile (`us.`) without its own
+    /// line means its model. Any other longer name is another model.
     pub fn find(&self, provider: &str, name: &str) -> Option<HostedModel<'_>> {
         match provider {
             // The same models in another format.
@@ -130,7 +128,7 @@ impl HostedCatalogue {
         }
     }
 
-    /// The same for a configured model: its address tells whose models it serves, if it speaks OpenAI's format.
+    /// The same for a configured model: if it speaks OpenAI's format, its address tells whose models it serves.
     pub fn find_reference(&self, model: &ModelRef) -> Option<HostedModel<'_>> {
         let host = model.base_url.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next());
         let known = HOSTS.iter().find(|(known, _)| model.provider == "openai" && host == Some(known));
@@ -141,7 +139,7 @@ impl HostedCatalogue {
         self.line(provider, name).or_else(|| self.line(provider, undated(name)?))
     }
 
-    /// OpenRouter charges what the maker charges, and names a model `MAKER/NAME`.
+    /// OpenRouter charges what the maker charges, and calls a model `MAKER/NAME`.
     fn at_openrouter(&self, name: &str) -> Option<HostedModel<'_>> {
         let (maker, name) = name.split_once('/')?;
         let provider =
@@ -159,7 +157,7 @@ impl HostedCatalogue {
     }
 }
 
-/// A line as it is written after it was read.
+/// Parses a line and writes it again.
 pub(crate) fn rewritten(line: &str) -> Option<String> {
     line::read(line).ok().map(|model| model.written())
 }
@@ -214,7 +212,7 @@ fn undated(name: &str) -> Option<&str> {
     })
 }
 
-/// Checks the frame of a catalogue and each of its lines.
+/// Checks every line of a catalogue, its date, its order and its number of models.
 fn check(text: &str) -> Result<(), CatalogueError> {
     let cut = |what: &str| CatalogueError::Cut { what: what.to_owned() };
     if text.len() > BYTES_MAX {

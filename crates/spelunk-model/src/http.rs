@@ -1,5 +1,5 @@
-//! The HTTP client: one per adapter, with our own TLS provider and without retries, redirects or total timeouts. How
-//! long a call may take is up to the engine.
+//! The HTTP client: one per adapter, with our own TLS provider and without retries, redirects or
+//! total timeouts. The engine decides how long a call may take.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use rustls_platform_verifier::Verifier;
 
 use crate::{ModelError, Secret};
 
-/// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Carries the call id, if the adapter is configured to send it.
@@ -31,7 +30,7 @@ pub(crate) struct Endpoint {
     pub(crate) host: String,
 }
 
-/// A client for other requests to this URL: without redirects or retries, and with a proxy only if it is far away.
+/// A client for other requests to this URL: without redirects or retries, and with a proxy only if the host is remote.
 pub fn http_client(url: &str) -> Result<Client, ModelError> {
     Ok(Endpoint::open(url)?.client)
 }
@@ -104,7 +103,7 @@ pub fn is_on_this_machine(base_url: &str) -> bool {
     checked_url(base_url).is_ok_and(|url| is_local(url.host_str().unwrap_or_default()))
 }
 
-/// Why a request got no response: the innermost cause is the most specific, and only it does not contain the URL.
+/// Why a request got no response: the innermost cause is the most specific, and the only one without the URL.
 pub fn deepest_cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
@@ -163,7 +162,7 @@ pub(crate) fn is_local(host: &str) -> bool {
     }
 }
 
-/// The link-local services of a cloud; never reached through a proxy.
+/// Link-local services of a cloud are never reached through a proxy.
 fn is_link_local(host: &str) -> bool {
     match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => address.is_link_local(),
@@ -172,8 +171,8 @@ fn is_link_local(host: &str) -> bool {
     }
 }
 
-/// TLS with the `ring` provider, whatever default the process has installed. Plain HTTP needs no TLS, so its
-/// configuration trusts nobody and no certificate is read.
+/// TLS with the `ring` provider, whatever default the process has installed. The configuration for
+/// plain HTTP trusts nobody, so no certificate is read.
 fn tls_config(scheme: &str) -> Result<ClientConfig, rustls::Error> {
     let provider: Arc<CryptoProvider> = Arc::new(rustls::crypto::ring::default_provider());
     let builder =

@@ -1,5 +1,5 @@
-//! Images and PDF pages in a prompt, and how many tokens they are estimated to cost. Nothing is decoded here: whoever adds an image has
-//! checked its header.
+//! Images and PDF pages in a prompt, and their estimated cost in tokens. Nothing is decoded here:
+//! the header of an image was checked when it was added.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use spelunk_types::{BlobId, ModelRef};
 
-/// The name that some providers ask for; the real one is not sent.
+/// For providers that require a file name; the real one is not sent.
 pub(crate) const PDF_NAME: &str = "pages.pdf";
 
-/// An image or pages of a PDF that a model is shown.
+/// An image or pages of a PDF for a model.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     /// Its name in the context; it is not sent.
@@ -22,9 +22,9 @@ pub struct Image {
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// How many pages it has; a picture is one.
+    /// The number of pages; 1 for a picture.
     pub pages: u32,
-    /// BLAKE3 of the bytes: what identifies it in a journal.
+    /// BLAKE3 of the bytes, which identifies it in a journal.
     pub digest: BlobId,
     /// The file.
     pub bytes: Arc<[u8]>,
@@ -38,16 +38,15 @@ impl fmt::Debug for Image {
 }
 
 impl Image {
-    /// The formats that models are shown.
+    /// The formats that models accept.
     pub(crate) const MEDIA_TYPES: [&str; 5] =
         ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"];
 
-    /// The file in base64.
     pub(crate) fn base64(&self) -> String {
         STANDARD.encode(&self.bytes)
     }
 
-    /// The file as a URL that contains it.
+    /// The file as a `data:` URL.
     pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.base64())
     }
@@ -63,20 +62,21 @@ impl Image {
     }
 }
 
-/// The most tokens that any rule below gives an image.
+/// The most tokens that any rule below yields.
 const TOKENS_MAX: u64 = 48_169;
 
-/// The text of a page costs tokens besides its picture; a guess for a full page.
+/// The text of a page costs tokens besides its picture; an estimate for a full page.
 const PAGE_TEXT_TOKENS: u64 = 3_000;
 
-/// The most tokens this image is expected to cost at this model; each page of a PDF costs as much as a picture and its text. The rules are not below the counts that have been published
-/// for Claude 5.5, Gemini 3, GPT-5.5 and GPT-6; for other models, they are guesses. The provider's count replaces it later.
+/// The most tokens this image is expected to cost with this model; each page of a PDF costs as much as a
+/// picture and its text. The rules are at least the counts published for Claude 5.5, Gemini 3, GPT-5.5 and
+/// GPT-6; for other models they are guesses. The provider's count replaces the estimate later.
 pub fn image_tokens(model: &ModelRef, image: &Image) -> u64 {
     let (width, height) = (u64::from(image.width.max(1)), u64::from(image.height.max(1)));
     let cells = |side: u64| width.div_ceil(side).saturating_mul(height.div_ceil(side));
     let is_claude = model.provider == "anthropic" || model.name.contains("claude");
     let tokens = match model.provider.as_str() {
-        // A token per 750 pixels, after scaling to what is at most 4,784 tokens.
+        // A token per 750 pixels; larger images are scaled down to at most 4,784 tokens.
         _ if is_claude => width.saturating_mul(height).div_ceil(750).min(4_784),
         // 258 for each tile, whose side is two thirds of the shorter side; newer models count 1,120 for any image.
         "gemini" => {
@@ -84,7 +84,7 @@ pub fn image_tokens(model: &ModelRef, image: &Image) -> u64 {
             cells(side).saturating_mul(258).max(1_120)
         }
         "openai" | "openai-responses" | "azure" => openai_tokens(&model.name, width, height, cells(32)),
-        // A token per patch of 16 pixels, as the dearest open models count.
+        // A token per patch of 16 pixels, as the most expensive open models count.
         _ => cells(16).min(16_384),
     };
     let tokens = tokens.min(TOKENS_MAX);

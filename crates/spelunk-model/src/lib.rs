@@ -66,7 +66,7 @@ pub use http::{deepest_cause, http_client, is_on_this_machine, percent_encoded};
 pub use image::{Image, image_tokens};
 pub use list::{ListShape, list_models, list_models_as};
 pub use loading::{Loading, models_loading};
-pub use model::{Asked, CallPlace, CallPlaces, Model, ModelDelta, ModelStream, Reply, collect};
+pub use model::{Asked, CallPlace, CallPlaces, Model, ModelDelta, ModelFacts, ModelStream, Reply, collect};
 pub use openai::OpenAiModel;
 pub use post::post_json;
 pub use price::{Price, PriceAbove};

@@ -1,4 +1,4 @@
-//! Lists the models of a server: to recognise a local server, and to check whether a provider has a model.
+//! Lists the models of a server, to recognise a local server and to check whether a provider has a model.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub enum ListShape {
 }
 
 impl ListShape {
-    /// The format of a provider, if it has one: Bedrock and Azure list models elsewhere, and a program has none.
+    /// The format of a provider; `None` for Bedrock and Azure, which list models elsewhere, and for commands.
     pub fn of(provider: &str) -> Option<Self> {
         match provider {
             "openai" | "openai-responses" => Some(Self::OpenAi),
@@ -35,8 +35,8 @@ impl ListShape {
     }
 }
 
-/// The model names from `GET {base_url}/models`, in the server's order. Anything but a list in the OpenAI format is an
-/// error: other services listen on the usual ports too.
+/// The model names from `GET {base_url}/models`, in the server's order. Anything but a list in the
+/// OpenAI format is an error: other services use the usual ports too.
 pub async fn list_models(
     base_url: &str,
     key: Option<&Secret>,

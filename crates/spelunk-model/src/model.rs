@@ -33,44 +33,33 @@ pub enum ModelDelta {
 /// A streaming reply.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelDelta, ModelError>> + Send>>;
 
+/// What is known of a model besides its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// What it costs.
+    pub price: Option<Price>,
+    /// The provider's limits per minute; the engine enforces them.
+    pub rate: Rate,
+    /// Whether it runs inside this process. Such a model is slow and sends a sign of life every second, so a call is
+    /// bounded only by the time limit of its run.
+    pub computes_here: bool,
+    /// The context window, shared by a prompt and its reply.
+    pub window_tokens: Option<u64>,
+    /// Whether prompts may contain images.
+    pub sees_images: bool,
+    /// Whether prompts may contain pages of a PDF.
+    pub reads_pdf: bool,
+    /// How long it should think, if its settings say so; the engine puts it into every prompt.
+    pub effort: Option<Effort>,
+}
+
 /// One request per call. Retries, budget, cache and journal belong to the engine, so that each is implemented once.
 pub trait Model: Send + Sync {
     /// Which model this is, without the key.
     fn reference(&self) -> &ModelRef;
 
-    /// What it costs, if known.
-    fn price(&self) -> Option<Price>;
-
-    /// The provider's limits per minute, if known; the engine enforces them.
-    fn rate(&self) -> Rate {
-        Rate::default()
-    }
-
-    /// Whether it runs inside this process. Such a model is slow and sends a sign of life every second, so a call is
-    /// bounded only by the time limit of its run.
-    fn computes_here(&self) -> bool {
-        false
-    }
-
-    /// The context window, shared by a prompt and its reply, if known.
-    fn window_tokens(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether prompts may contain images.
-    fn sees_images(&self) -> bool {
-        false
-    }
-
-    /// Whether prompts may contain pages of a PDF.
-    fn reads_pdf(&self) -> bool {
-        false
-    }
-
-    /// How long it should think, if its settings say so; the engine puts it into every prompt.
-    fn effort(&self) -> Option<Effort> {
-        None
-    }
+    /// What else is known of it.
+    fn facts(&self) -> ModelFacts;
 
     /// The models of a chain in order, including the first; empty if this is not a chain.
     fn links(&self) -> &[Arc<dyn Model>] {
@@ -81,7 +70,7 @@ pub trait Model: Send + Sync {
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
 }
 
-/// Sends one prompt from the place where its call is made. Dropping it, or the stream, frees the place.
+/// Sends one prompt from the place that makes the call. Dropping it, or the stream, frees the place.
 pub type CallPlace = Box<dyn FnOnce(&dyn Model, &Prompt, &CallId) -> ModelStream + Send>;
 
 /// Whether a call was sent before.
@@ -113,9 +102,9 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// The tool calls of the model, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The model that answered, if it was not the requested one; set by whoever goes through a chain.
+    /// The model that answered, if it was not the requested one; set by the code that walks a chain.
     pub answered_by: Option<ModelRef>,
-    /// The probability of its least likely token, in thousandths, if it was asked for and the provider reports it.
+    /// The probability of its least likely token, in thousandths, if it was requested and the provider reports it.
     pub certainty_permille: Option<u16>,
 }
 

@@ -8,7 +8,6 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::image::PDF_NAME;
-use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
@@ -17,12 +16,14 @@ use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Part, Prompt, Tool};
+use crate::{
+    Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Part, Prompt, Tool,
+};
 
-/// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
+/// Spare capacity for a schema and field names: a growing body would be copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
 
-/// A model behind `POST {base_url}/chat/completions`.
+/// A model called with `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
 pub struct OpenAiModel {
     caller: Caller,
@@ -94,7 +95,7 @@ impl OpenAiModel {
         body
     }
 
-    /// A message, preceded by the tool results it contains: each is a separate message in this format.
+    /// A message, preceded by its tool results: each is a separate message in this format.
     fn said<'a>(&self, message: &'a Message, is_cached: bool) -> Vec<wire::RequestMessage<'a>> {
         let (calls, results) = sorted(&message.parts);
         let mut said: Vec<_> = results
@@ -149,21 +150,11 @@ impl Model for OpenAiModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
+    fn facts(&self) -> ModelFacts {
+        let facts = self.caller.facts;
         // The other servers with this format take no files.
-        self.caller.reads_pdf && matches!(self.caller.reference.provider.as_str(), "openai" | "azure")
+        let takes_files = matches!(self.caller.reference.provider.as_str(), "openai" | "azure");
+        ModelFacts { reads_pdf: facts.reads_pdf && takes_files, ..facts }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -313,13 +304,13 @@ fn usage_of(usage: wire::Usage) -> Usage {
     }
 }
 
-/// A cost that the provider reported, rounded up; an invalid value counts as 0.
+/// A cost reported by the provider, rounded up; an invalid value counts as 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn microusd(dollars: f64) -> u64 {
     (dollars * 1_000_000.0).ceil() as u64
 }
 
-/// The probability that belongs to a logarithm, in thousandths.
+/// The probability for its logarithm, in thousandths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn permille(logprob: f64) -> u16 {
     (logprob.min(0.0).exp() * 1000.0).round() as u16

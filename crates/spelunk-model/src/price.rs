@@ -13,14 +13,14 @@ pub struct Price {
     pub cache_write_microusd_per_mtok: u64,
     /// Micro-dollars per million output tokens, including those of reasoning.
     pub output_microusd_per_mtok: u64,
-    /// What a call with a long prompt costs, if that is another price.
+    /// The price of calls with a long prompt, if it differs.
     pub above: Option<PriceAbove>,
 }
 
 /// The price of all tokens of a call whose prompt is longer than a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceAbove {
-    /// A longer prompt has this price.
+    /// The prompt length above which this price applies.
     pub prompt_tokens: u64,
     /// Micro-dollars per million input tokens.
     pub input_microusd_per_mtok: u64,
@@ -67,7 +67,7 @@ impl Price {
         }
     }
 
-    /// The higher of two prices for each kind of token, at every length.
+    /// The higher of two prices for each kind of token, at every prompt length.
     #[must_use]
     pub(crate) fn highest(self, other: Self) -> Self {
         let [input, output, cached, cache_write] = higher(self.rates(0), other.rates(0));
@@ -93,7 +93,7 @@ impl Price {
 
     /// The cost of the usage of one call in micro-dollars, rounded up.
     pub fn cost_microusd(&self, usage: &Usage) -> u64 {
-        // A provider's numbers are untrusted: the parts of the input never exceed the whole.
+        // A provider's numbers are untrusted: the parts of the input must not exceed the whole.
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let written = usage.cache_written_tokens.min(usage.input_tokens - cached);
         let fresh = usage.input_tokens - cached - written;

@@ -1,5 +1,5 @@
-//! A prompt: everything in one request to a model. Transcripts only grow at the end, so providers can cache the common
-//! prefix.
+//! A prompt: everything in one request to a model. Transcripts only grow at the end, so that
+//! providers can cache the common prefix.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ pub enum Speaker {
 }
 
 impl Speaker {
-    /// Its role in the formats of most providers.
     pub(crate) fn role(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -69,7 +68,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The words of the settings, which are also those of the providers.
+    /// The words in the settings, which the providers use too.
     pub const WORDS: &[&str] = &["low", "medium", "high"];
 
     /// Its word.
@@ -122,7 +121,6 @@ impl Prompt {
         self.temperature_millis.map(|millis| f64::from(millis) / 1000.0)
     }
 
-    /// Whether it shows images.
     pub(crate) fn has_images(&self) -> bool {
         self.messages.iter().any(|message| images(&message.parts).next().is_some())
     }

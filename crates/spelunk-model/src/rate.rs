@@ -1,6 +1,6 @@
-//! Rate limits: the requests and tokens a provider accepts per minute, enforced by two token buckets and a sliding
-//! window over the last minute. A pure type: it is given the time and returns how long to wait; who waits, and in which
-//! order, is up to the engine.
+//! Rate limits: the requests and tokens a provider accepts per minute, enforced by two token
+//! buckets and a sliding window over the last minute. A pure type: it is given the time and returns
+//! how long to wait; the engine decides who waits, and in which order.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const BURST_SHARE: u64 = 10;
 /// Amounts taken within this time are recorded as one, at the time of the last.
 const STRETCH_MS: u64 = 500;
 
-/// What a provider accepts. `None` is no limit.
+/// What a provider accepts. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rate {
     /// Requests.
@@ -27,7 +27,7 @@ pub struct Rate {
 pub struct RateBucket {
     requests: Option<Bucket>,
     tokens: Option<Bucket>,
-    /// Requests are never larger than their bucket; tokens may be.
+    /// For tokens only: a request for tokens may be larger than its bucket.
     last_minute: Option<LastMinute>,
     /// What may be used of the rate, if not all of it.
     part: Option<Rate>,
@@ -118,7 +118,7 @@ struct Bucket {
 
 impl Bucket {
     fn full(per_minute: u64, now_ms: u64) -> Self {
-        // A limit of zero would never let anything through; it counts as one.
+        // A limit of zero would block everything, so it counts as one.
         let per_minute = per_minute.max(1);
         let burst = (per_minute / BURST_SHARE).max(1);
         let refill_per_ms = i128::from((per_minute - burst).max(1));
@@ -186,7 +186,6 @@ impl LastMinute {
         0
     }
 
-    /// Records an amount taken now.
     fn add(&mut self, amount: u64) {
         let (now_ms, amount) = (self.now_ms, u128::from(amount));
         self.sum += amount;

@@ -21,11 +21,9 @@ pub(crate) struct ReasoningTags {
 enum TagState {
     /// Only whitespace and perhaps a partial tag so far.
     Beginning,
-    /// Between the tags.
     Thinking,
     /// After the closing tag: whitespace before the answer is dropped.
     AfterThinking,
-    /// In the answer.
     Answer,
 }
 
@@ -34,7 +32,6 @@ impl ReasoningTags {
         Self { state: TagState::Beginning, held: String::new() }
     }
 
-    /// Parses more text.
     pub(crate) fn push(&mut self, text: String) -> Vec<ModelDelta> {
         if self.state == TagState::Answer {
             return delta(ModelDelta::Text, text);

@@ -24,15 +24,12 @@ const ERROR_BODY_BYTES_MAX: usize = 65_536;
 
 /// Decodes one provider's format. A `Done` delta ends the reply; the cost is filled in later.
 pub(crate) trait Decode: Send + 'static {
-    /// The content type of a stream.
     const STREAM_TYPE: &'static str = "text/event-stream";
 
-    /// Splits a stream into events.
     fn parser() -> Box<dyn EventParser> {
         Box::new(SseParser::new(EVENT_BYTES_MAX))
     }
 
-    /// One event of a stream.
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
     /// The stream ended without `Done`.
@@ -54,13 +51,11 @@ impl From<StreamFault> for ReplyFault {
     }
 }
 
-/// Parses one event of a stream.
 pub(crate) fn parse_event<T: DeserializeOwned>(data: &str) -> Result<T, ReplyFault> {
     serde_json::from_str(data)
         .map_err(|error| ReplyFault::Malformed(format!("an event is not valid: {error}")))
 }
 
-/// Parses a complete reply.
 pub(crate) fn parse_whole<T: DeserializeOwned>(body: &str) -> Result<T, ReplyFault> {
     serde_json::from_str(body)
         .map_err(|error| ReplyFault::Malformed(format!("the reply is not valid: {error}")))
@@ -76,30 +71,29 @@ pub(crate) fn reasoning_delta(text: String) -> Option<ModelDelta> {
     (!text.is_empty()).then_some(ModelDelta::Reasoning(text))
 }
 
-/// What a decoder found wrong, before the provider's details are added.
+/// A fault found by a decoder, before the provider's details are added.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplyFault {
     /// Not in the provider's format.
     Malformed(String),
     /// The end mark is missing.
     Cut,
-    /// The provider reported an error that has this status outside of a stream.
+    /// The provider reported an error inside the stream; this is its status outside of one.
     Refused(u16, ProviderError),
     /// Something in it exceeds this limit in bytes.
     TooLong(usize),
 }
 
-/// A request that is sent once what it needs, such as signing keys, has been fetched.
+/// A request that is sent when its signing keys or the like have been fetched.
 pub(crate) type Unsent = Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>;
 
-/// A request with what was fetched for it.
+/// A request that is ready to be sent.
 pub(crate) struct Prepared {
     pub(crate) request: RequestBuilder,
     /// Secrets in it that no error may quote.
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// Sends the request and decodes its reply.
 pub(crate) fn stream_reply<D: Decode>(
     request: Unsent,
     context: RequestContext,
@@ -136,7 +130,6 @@ pub(crate) async fn read_json(response: Response, context: &RequestContext) -> R
     read_text(response, context).await
 }
 
-/// A complete body as text, bounded.
 async fn read_text(response: Response, context: &RequestContext) -> Result<String, ModelError> {
     match read_body(response, BODY_BYTES_MAX).await {
         (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| context.malformed("it is not UTF-8")),
@@ -151,7 +144,6 @@ fn content_type(headers: &HeaderMap) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// A reply being read.
 struct ReplyReader<D> {
     context: RequestContext,
     price: Option<Price>,
@@ -162,7 +154,6 @@ struct ReplyReader<D> {
     source: Source,
 }
 
-/// Where the next delta comes from.
 enum Source {
     Unsent(Unsent),
     Events(Response, Box<dyn EventParser>),
@@ -250,7 +241,7 @@ impl<D: Decode> ReplyReader<D> {
                     self.owes_sign = true;
                     self.source = Source::Events(response, parser);
                 }
-                // A connection that breaks after everything important has arrived counts as an end.
+                // A connection that breaks after everything important arrived counts as an end.
                 Ok(None) | Err(_) => self.close(parser.finish())?,
             },
         }
@@ -287,7 +278,6 @@ impl<D: Decode> ReplyReader<D> {
     }
 }
 
-/// How reading a body ended.
 enum BodyEnd {
     Whole,
     TooLong,

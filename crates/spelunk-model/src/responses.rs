@@ -1,5 +1,5 @@
-//! The OpenAI responses format, best suited to OpenAI's newer models. Nothing is stored at the provider; a conversation
-//! is sent whole, and its prefix is cached automatically.
+//! The OpenAI responses format, the best one for OpenAI's newer models. Nothing is stored at the
+//! provider; a conversation is sent whole, and its prefix is cached automatically.
 
 use reqwest::header::AUTHORIZATION;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
@@ -7,19 +7,18 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::image::PDF_NAME;
 use crate::openai::refused;
-use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::ErrorField;
 use crate::wire::responses as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool};
 
-/// The provider refuses a lower output limit.
+/// The provider rejects a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
 
-/// A model behind `POST {base_url}/responses`.
+/// A model called with `POST {base_url}/responses`.
 #[derive(Debug, Clone)]
 pub struct ResponsesModel {
     caller: Caller,
@@ -57,20 +56,8 @@ impl Model for ResponsesModel {
         &self.caller.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        self.caller.window_tokens
-    }
-
-    fn sees_images(&self) -> bool {
-        self.caller.sees_images
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.caller.reads_pdf
+    fn facts(&self) -> ModelFacts {
+        self.caller.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -116,7 +103,7 @@ fn content(message: &Message) -> wire::Content<'_> {
     wire::Content::Parts(parts)
 }
 
-/// Decodes events. The last one repeats the whole reply: it is used for what no earlier event contained.
+/// Decodes events. The last one repeats the whole reply; only what no earlier event contained is taken from it.
 #[derive(Debug, Default)]
 struct Decoder {
     has_text: bool,

@@ -9,7 +9,6 @@ use reqwest::header::HeaderValue;
 /// every message unreadable.
 const REDACTED_BYTES_MIN: usize = 8;
 
-/// The replacement for a key.
 const REDACTED: &str = "[key]";
 
 /// A key.

@@ -7,15 +7,14 @@ use serde::de::IgnoredAny;
 
 use crate::event_parser::{EventParser, StreamFault};
 
-/// An incremental parser: bytes in, events out.
 #[derive(Debug)]
 pub(crate) struct SseParser {
     event_bytes_max: usize,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that belong to finished lines.
     consumed: usize,
-    /// Bytes of `buffer` known to contain no newline after `consumed`; without it, a long line would be searched
-    /// repeatedly.
+    /// Bytes of `buffer` after `consumed` known to contain no newline; without it, a long line
+    /// would be searched repeatedly.
     searched: usize,
     /// The previous line ended with CR: an LF right after it belongs to that line ending.
     after_cr: bool,
@@ -110,7 +109,7 @@ impl EventParser for SseParser {
         (pending > self.event_bytes_max).then_some(Err(StreamFault::TooLong))
     }
 
-    /// The event before a missing blank line. A line without its ending counts if nothing can be missing from it.
+    /// The event before a missing blank line. A line without an ending counts if nothing can be missing from it.
     fn finish(&mut self) -> Option<String> {
         let before = self.data.clone();
         let rest = self.buffer.split_off(self.consumed);

@@ -6,7 +6,7 @@ use spelunk_types::civil_date;
 
 const DAY_S: u64 = 86_400;
 
-/// `20150830T123600Z`. A time before 1970 becomes 1970: a request signed with it is refused anyway.
+/// `20150830T123600Z`. A time before 1970 becomes 1970: a request signed with it is rejected anyway.
 pub(crate) fn stamp(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     let [year, month, day] = civil_date(seconds / DAY_S);
@@ -40,7 +40,7 @@ pub(crate) fn parse_http(text: &str) -> Option<SystemTime> {
     words.next().is_none().then(|| moment((year, month, day), time))?
 }
 
-/// Splits a time of day from the seconds that its time zone is ahead of UTC.
+/// Splits a time of day from its offset to UTC in seconds.
 fn split_offset(text: &str) -> Option<(&str, i64)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, 0));

@@ -1,5 +1,5 @@
-//! The parts of a message besides its text. Most are about tools: what a model may call, the calls it makes and their
-//! results. The engine runs them.
+//! The parts of a message besides its text. Most are about tools: what a model may call, the calls
+//! it makes and their results. The engine runs the calls.
 
 use std::sync::Arc;
 
@@ -63,7 +63,6 @@ impl ToolCall {
     }
 }
 
-/// Separates the calls from the results.
 pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in parts {

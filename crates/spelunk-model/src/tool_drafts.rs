@@ -1,18 +1,17 @@
-//! Tool calls that arrive in fragments, joined into whole calls.
+//! Joins the fragments of tool calls.
 
 use std::collections::BTreeMap;
 
 use crate::reply::ReplyFault;
 use crate::{ModelDelta, ToolCall};
 
-/// More calls than this in one reply are refused.
 const CALLS_MAX: usize = 128;
 
 /// The maximum size of arguments, over all calls of a reply.
 pub(crate) const ARGUMENT_BYTES_MAX: usize = 4_000_000;
 
-/// Calls that are still arriving, by the index the provider gives them and by how many began at that index before: some
-/// servers (Ollama) give every call of a reply the same index.
+/// Calls that are still arriving, by the index that the provider gives them and by how many began
+/// at that index before: some servers (Ollama) give every call of a reply the same index.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     calls: BTreeMap<(u64, usize), ToolCall>,
@@ -37,7 +36,7 @@ impl Drafts {
         }
         let id = id.filter(|id| !id.is_empty());
         let name = name.filter(|name| !name.is_empty());
-        // A server that sends no id gets one that is the same for the same reply.
+        // A server that sends no id gets a deterministic one.
         let unnamed = format!("call-{index}");
         let is_its_own = |call: &ToolCall| {
             name.is_none() || id.as_ref().is_none_or(|id| call.id == *id || call.id == unnamed)

@@ -1,4 +1,4 @@
-//! Settings and questions from Python, and what an engine does with them.
+//! The engine for Python: settings, questions and contexts.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -50,7 +50,7 @@ pub(crate) struct Asked {
 #[pyclass(frozen)]
 pub(crate) struct Engine {
     spelunk: Spelunk,
-    /// Opened when it is first used.
+    /// Opened at its first use.
     sessions: OnceLock<Sessions>,
 }
 
@@ -128,7 +128,7 @@ impl Engine {
         told(wait(py, self.spelunk.resume(&run))?, |answer| answer.json())
     }
 
-    /// The page of a run.
+    /// The viewer page of a run.
     fn page(&self, py: Python<'_>, run: &str) -> PyResult<String> {
         let run = run_id(run)?;
         wait(py, self.spelunk.page(&run))?.map_err(|error| raised(&error))
@@ -144,7 +144,7 @@ impl Engine {
         told(wait(py, self.spelunk.search(query, paths, hits))?, |found| found)
     }
 
-    /// Registers the text of a file, or a text, in place of an earlier one of this id.
+    /// Registers a file or a text; replaces an earlier context with this id.
     fn add_context(&self, py: Python<'_>, id: &str, path: Option<PathBuf>, text: String) -> PyResult<()> {
         let source = path.map_or(NewSource::Inline(text), NewSource::File);
         self.with_contexts(py, |contexts| {
@@ -169,7 +169,7 @@ impl Engine {
     /// Opens a session for code.
     fn session(&self, py: Python<'_>) -> PyResult<Session> {
         if self.sessions.get().is_none() {
-            // Of two threads that come here at once, one keeps the other's.
+            // If two threads get here at once, the first one's value is kept.
             drop(self.sessions.set(self.spelunk.sessions().map_err(|error| raised(&error))?));
         }
         Session::open(py, self.sessions.wait())

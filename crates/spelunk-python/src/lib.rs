@@ -1,6 +1,6 @@
-//! The native module of the Python package `spelunk`: the library API with the types of Python. It converts arguments,
-//! releases the interpreter while the engine works, and hands results over as JSON; everything that users see is in
-//! `python/spelunk`. Only the functions that a user gives as tools are called from other threads.
+//! The native module of the Python package `spelunk`: the library API with Python types. It converts arguments,
+//! releases the interpreter lock while the engine works, and returns results as JSON; everything that users see is in
+//! `python/spelunk`. Only functions that a user registers as tools are called from other threads.
 #![cfg(feature = "module")]
 
 mod engine;
@@ -14,7 +14,7 @@ mod waiting;
 use pyo3::prelude::*;
 use serde_json::Value;
 
-// Workers run this module, too: there it counts the allocations of a cell.
+// Workers run this module too, and there it counts the allocations of a cell.
 #[global_allocator]
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
 
@@ -29,7 +29,6 @@ mod _native {
     use super::session::Session;
 }
 
-/// A result as JSON.
 fn told<T>(result: Result<T, spelunk::Error>, json: impl FnOnce(T) -> Value) -> PyResult<String> {
     result.map(|value| json(value).to_string()).map_err(|error| raised(&error))
 }

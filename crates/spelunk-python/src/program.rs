@@ -1,5 +1,5 @@
-//! The program `spelunk` as a function of the module, for `launcher.c`: the package has one engine and not two. It does
-//! not return, because only the exit flushes what is written to standard output.
+//! The program `spelunk` as a function of the module, called by `launcher.c`, so that the package
+//! contains one engine and not two. It does not return: only the exit flushes standard output.
 
 use std::ffi::{CStr, OsString, c_char};
 use std::os::unix::ffi::OsStringExt as _;

@@ -1,4 +1,4 @@
-//! A run in progress, for Python: its events one by one, a way to stop it, and its answer.
+//! A run in progress, for Python: its events, a way to stop it, and its answer.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use tokio::sync::{Mutex, Notify};
 use crate::waiting::wait;
 use crate::{raised, told};
 
-/// How often a progress line changes.
+/// How often a progress line is updated.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// A run in progress. Freeing it stops the run as a crash would.
+/// A run in progress. Dropping it stops the run as a crash would.
 #[pyclass(frozen)]
 pub(crate) struct Running {
     #[pyo3(get)]
     run: String,
     /// `None` once its answer was taken.
     progress: Mutex<Option<spelunk::Running>>,
-    /// Wakes whoever waits for an event: the run shall be cancelled.
+    /// Wakes the thread that waits for an event, so that it cancels the run.
     cancelled: Notify,
 }
 
@@ -72,7 +72,7 @@ impl Running {
 
 #[pymethods]
 impl Running {
-    /// The next event as JSON; nothing once the run has ended.
+    /// The next event as JSON; `None` once the run has ended.
     fn next(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let event = wait(py, async { self.next_event(self.progress.lock().await.as_mut()?).await })?;
         let event = event.transpose().map_err(|error| raised(&error))?;
@@ -80,7 +80,7 @@ impl Running {
         json.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Lets the run go on for a moment, and returns what it is doing; nothing once it has ended. Its events are gone.
+    /// Lets the run continue for a moment and returns its status; `None` once it has ended. Its events are dropped.
     fn go_on(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let status =
             wait(py, async { self.status_after(self.progress.lock().await.as_mut()?, MOMENT).await })?;
@@ -95,7 +95,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end, and returns the answer as JSON. It can be taken once.
+    /// Waits for the end and returns the answer as JSON. It can be taken once.
     fn answer(&self, py: Python<'_>) -> PyResult<String> {
         match wait(py, self.take_answer())? {
             Some(answer) => told(answer, |answer| answer.json()),

@@ -1,4 +1,4 @@
-//! Code cells without a run, for Python: the calls of a cell to its host are answered by a Python function.
+//! Code cells without a run, for Python: a Python function answers a cell's calls to the host.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,19 +12,19 @@ use spelunk::session::{
 
 use crate::waiting::wait;
 
-/// Functions of the host that every cell has.
+/// The host functions of every cell.
 const FUNCTIONS: [&str; 4] = ["_spelunk_bind", "_spelunk_call", SHOW, "_spelunk_submit"];
-/// The one that is given the value of a cell's last expression.
+/// Receives the value of a cell's last expression.
 const SHOW: &str = "_spelunk_show";
-/// The deepest value that is given to a cell.
+/// How deeply a value passed to a cell may be nested.
 const DEPTH_MAX: usize = 32;
 
 /// A session: its variables are in a worker process, which ends with it.
 #[pyclass(frozen)]
 pub(crate) struct Session(Arc<Mutex<Box<dyn Interpreter>>>);
 
-/// How a cell ended: its output, whether the host ended it, and its exception: class, message, traceback, and whether the
-/// session is lost.
+/// How a cell ended: its output, whether the host ended it, and its exception (class, message,
+/// traceback, whether the session is lost).
 type Ended = (String, bool, Option<(String, String, String, bool)>);
 
 impl Session {
@@ -38,7 +38,7 @@ impl Session {
         Ok(Self(Arc::new(Mutex::new(opened.map_err(|error| broken(&error))?))))
     }
 
-    /// Works with the session, without the interpreter's lock. If the wait is interrupted, the limits of a cell end the work.
+    /// Uses the session without the interpreter lock. If the wait is interrupted, the limits of the cell end the work.
     fn with(
         &self,
         py: Python<'_>,
@@ -54,7 +54,7 @@ impl Session {
 #[pymethods]
 impl Session {
     /// Runs a cell. `answer` takes a list of its calls, `(name, args, kwargs)`, and returns as many replies: `("return",
-    /// value)`, `("finish", None)`, or the name of an exception and its message. `coerce` makes a plain value of any other.
+    /// value)`, `("finish", None)`, or the name of an exception and its message. `coerce` converts any other value to a plain one.
     fn run(
         &self,
         py: Python<'_>,
@@ -89,7 +89,7 @@ fn broken(error: &InterpreterError) -> PyErr {
     PyRuntimeError::new_err(format!("{error}{}", cause.unwrap_or_default()))
 }
 
-/// A call as its name, a list and a dictionary.
+/// A call as its name, its arguments and its keyword arguments.
 fn told<'py>(py: Python<'py>, call: &HostCall) -> PyResult<(String, Bound<'py, PyAny>, Bound<'py, PyDict>)> {
     let kwargs = PyDict::new(py);
     for (name, value) in &call.kwargs {
@@ -100,7 +100,7 @@ fn told<'py>(py: Python<'py>, call: &HostCall) -> PyResult<(String, Bound<'py, P
 
 fn reply(kind: String, value: &Bound<'_, PyAny>, coerce: &Bound<'_, PyAny>) -> PyResult<HostReply> {
     Ok(match kind.as_str() {
-        // Not an error here: the cell waits for a reply.
+        // Not an error here: the cell is waiting for a reply.
         "return" => given(value, coerce, 0).map_or_else(
             |error| HostReply::Raise { kind: "RuntimeError".to_owned(), message: error.to_string() },
             HostReply::Return,
@@ -110,7 +110,7 @@ fn reply(kind: String, value: &Bound<'_, PyAny>, coerce: &Bound<'_, PyAny>) -> P
     })
 }
 
-/// A value of a cell. Every sequence is a list, as in JSON.
+/// A value from a cell. Every sequence becomes a list, as in JSON.
 fn shown<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::None | Value::Slice(..) => Ok(py.None().into_bound(py)),
@@ -144,7 +144,7 @@ fn all_shown<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py, PyAny
     Ok(PyList::new(py, items)?.into_any())
 }
 
-/// A value for a cell. Named tuples and everything that is not plain are coerced first.
+/// A value for a cell. Named tuples and all types without an equivalent are coerced first.
 fn given(value: &Bound<'_, PyAny>, coerce: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if depth > DEPTH_MAX {
         return Err(PyValueError::new_err(format!("a value is nested deeper than {DEPTH_MAX}")));
@@ -187,7 +187,7 @@ fn given(value: &Bound<'_, PyAny>, coerce: &Bound<'_, PyAny>, depth: usize) -> P
     {
         all(value.clone())
     } else if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
-        // In an order that does not change from one process to the next, if there is one.
+        // Sorted if possible, so that the order is the same in every process.
         let sorted = value.py().import("builtins")?.getattr("sorted")?.call1((value,));
         all(sorted.unwrap_or_else(|_| value.clone()))
     } else {

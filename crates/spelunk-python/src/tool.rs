@@ -1,4 +1,4 @@
-//! Functions of Python as tools of the model: called in a thread of their own, with and for JSON.
+//! Python functions as tools of the model. Each call runs in its own thread; arguments and results are JSON.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use spelunk::{Builder, EffectClass, ToolError};
 
-/// A function, from a dictionary.
+/// A function and its description, from a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenTool {
@@ -20,7 +20,6 @@ pub(crate) struct GivenTool {
 }
 
 impl GivenTool {
-    /// Gives it to the model.
     pub(crate) fn add_to(self, builder: Builder) -> PyResult<Builder> {
         let wrong = |error: String| PyValueError::new_err(format!("the tool `{}`: {error}", self.name));
         let schema: Value = serde_json::from_str(&self.schema).map_err(|error| wrong(error.to_string()))?;

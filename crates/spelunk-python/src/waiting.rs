@@ -1,4 +1,4 @@
-//! Waits for the engine without the interpreter's lock, and looks for signals while waiting.
+//! Waits for the engine without the interpreter lock, and checks for signals meanwhile.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tokio::runtime::{Builder, Runtime};
 /// How long Ctrl-C may go unnoticed.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
 
-/// The runtime of all runs, and the process it belongs to: a forked child has none of its threads.
+/// The runtime of all runs and the id of its process: a forked child has none of its threads.
 static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
 
-/// Waits for a future. An exception of a signal handler, such as `KeyboardInterrupt`, drops it.
+/// Waits for a future, which is dropped if a signal handler raises (such as `KeyboardInterrupt`).
 pub(crate) fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = T> + Send) -> PyResult<T> {
     let runtime = runtime()?;
     let mut future = Box::pin(future);

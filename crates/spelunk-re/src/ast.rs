@@ -1,12 +1,11 @@
-//! The syntax tree of a Python pattern. Flags are resolved while parsing: every node by itself determines what it
-//! matches.
+//! The syntax tree of a Python pattern. Flags are resolved: a node alone says what it matches.
 
 /// What counts as a word character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     /// Python's: letters, numbers and `_`.
     Python,
-    /// Those that the engines use for word boundaries, which include combining marks. Used for patterns with
+    /// The engines' word characters, which include combining marks. Used if the pattern has
     /// boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
     Boundaries,
 }
@@ -18,7 +17,7 @@ pub enum Node {
     Char {
         /// The character.
         c: char,
-        /// Which others are equivalent.
+        /// Which other characters match.
         fold: Fold,
     },
     /// `.`
@@ -28,14 +27,14 @@ pub enum Node {
     },
     /// `[a-z]`, `\d`
     Set {
-        /// Whether it matches everything else.
+        /// Whether the set is negated.
         negated: bool,
         /// Its parts.
         items: Vec<Item>,
         /// Which letters are equivalent.
         fold: Fold,
     },
-    /// A place.
+    /// A zero-width assertion.
     Assertion(Assertion),
     /// A capturing group.
     Group {
@@ -51,7 +50,7 @@ pub enum Node {
         /// Which letters are equivalent.
         fold: Fold,
     },
-    /// Also the empty pattern, and a non-capturing group.
+    /// A sequence; also the empty pattern and a non-capturing group.
     Concat(Vec<Node>),
     /// `a|b`
     Alt(Vec<Node>),
@@ -59,20 +58,20 @@ pub enum Node {
     Repeat {
         /// What is repeated.
         node: Box<Node>,
-        /// At least so often.
+        /// The minimum count.
         min: u32,
-        /// At most so often.
+        /// The maximum count; `None` if unbounded.
         max: Option<u32>,
-        /// In which order lengths are tried.
+        /// The order in which lengths are tried.
         kind: Kind,
     },
     /// `(?=a)`, `(?<!a)`
     Look {
         /// What is looked for.
         node: Box<Node>,
-        /// Whether after the place, not before it.
+        /// Whether it is a look-ahead, not a look-behind.
         is_ahead: bool,
-        /// Whether it must not be there.
+        /// Whether it is negated.
         negated: bool,
     },
     /// `(?>a)`
@@ -81,9 +80,9 @@ pub enum Node {
     Condition {
         /// The number of the group.
         idx: usize,
-        /// If the group took part.
+        /// Used if the group matched.
         yes: Box<Node>,
-        /// If it did not.
+        /// Used if it did not.
         no: Box<Node>,
     },
 }
@@ -116,12 +115,12 @@ pub enum Assertion {
     Boundary {
         /// `\B`
         negated: bool,
-        /// Whether only ASCII letters are letters.
+        /// Whether only ASCII characters are word characters.
         ascii: bool,
     },
 }
 
-/// In which order a repetition tries lengths.
+/// The order in which a repetition tries lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Longest first.
@@ -132,23 +131,23 @@ pub enum Kind {
     Possessive,
 }
 
-/// Part of a set.
+/// An item of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
-    /// Characters from the first to the second.
+    /// A range of characters, inclusive.
     Range(char, char),
     /// `\d`, `\S`
     Category {
-        /// Of which kind.
+        /// The category.
         class: Category,
-        /// Whether all others are meant.
+        /// Whether it is negated.
         negated: bool,
         /// Whether only ASCII counts.
         ascii: bool,
     },
 }
 
-/// A kind of characters.
+/// A category of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     /// `\d`
@@ -160,7 +159,7 @@ pub enum Category {
 }
 
 impl Node {
-    /// What matches the empty string only.
+    /// A node that matches only the empty string.
     pub fn empty() -> Self {
         Self::Concat(Vec::new())
     }
@@ -184,12 +183,12 @@ impl Node {
         }
     }
 
-    /// Whether the predicate holds for it or any descendant. Recursion is bounded by the parser's nesting limit.
+    /// Whether the predicate holds for this node or a descendant. The parser's nesting limit bounds recursion.
     pub fn any(&self, is_such: &dyn Fn(&Node) -> bool) -> bool {
         is_such(self) || self.children().into_iter().any(|child| child.any(is_such))
     }
 
-    /// Whether it has look-around, back-references or atomic groups: what the linear engine does not support.
+    /// Whether it needs what the linear engine lacks: look-around, back-references or atomic groups.
     pub fn needs_backtracking(&self) -> bool {
         self.any(&|node| {
             matches!(
@@ -204,12 +203,12 @@ impl Node {
         })
     }
 
-    /// Whether it has `$` without `M`, which looks ahead if the text ends with a newline.
+    /// Whether it has `$` without `M`, which needs look-ahead if the text ends with a newline.
     pub fn has_dollar(&self) -> bool {
         self.any(&|node| *node == Self::Assertion(Assertion::Dollar))
     }
 
-    /// How the engines are to interpret `\w` in it.
+    /// What `\w` matches in this pattern.
     pub fn words(&self) -> Words {
         let is_boundary = |node: &Self| matches!(node, Self::Assertion(Assertion::Boundary { .. }));
         if self.any(&is_boundary) { Words::Boundaries } else { Words::Python }
@@ -220,8 +219,7 @@ impl Node {
         self.width(&[]).min == 0
     }
 
-    /// Whether it may prefer an empty match to a longer one at the same position, as lazy repetitions and alternatives
-    /// may.
+    /// Whether it may prefer an empty match to a longer one at the same position: `a??`, `|a`.
     pub fn may_prefer_empty(&self) -> bool {
         self.any(&|node| {
             let is_empty_alternative =
@@ -231,7 +229,7 @@ impl Node {
         })
     }
 
-    /// The minimum and maximum number of characters it consumes. `widths` are those of the groups before it.
+    /// The minimum and maximum number of characters it consumes. `widths` are those of earlier groups.
     pub fn width(&self, widths: &[Option<Width>]) -> Width {
         match self {
             Self::Char { .. } | Self::Any { .. } | Self::Set { .. } => Width { min: 1, max: Some(1) },
@@ -259,7 +257,7 @@ impl Node {
     }
 }
 
-/// Bounds in characters; no maximum if unbounded.
+/// How many characters a node consumes; no maximum if unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width {
     /// The minimum.
@@ -269,7 +267,7 @@ pub struct Width {
 }
 
 impl Width {
-    /// Of what consumes nothing.
+    /// The width of a node that consumes nothing.
     pub const NONE: Self = Self { min: 0, max: Some(0) };
 
     fn and(self, other: Self) -> Self {

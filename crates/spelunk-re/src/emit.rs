@@ -8,21 +8,21 @@ use crate::ast::{Assertion, Category, Fold, Item, Kind, Node, Words};
 /// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The engine that is linear in the text. It has no look-around, so `$` means only the end: the text must not end
-    /// with a newline, or its end must not be visible.
+    /// The linear-time engine. It has no look-around, so `$` matches only at the end: the text must
+    /// not end with a newline, or its end must not be visible.
     Linear,
-    /// The engine that backtracks.
+    /// The backtracking engine.
     Backtracking,
 }
 
-/// Writes patterns.
+/// Writes patterns for one engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Emitter<'n> {
-    /// The engine that it is written for.
+    /// The target engine.
     pub target: Target,
     /// What counts as a word character.
     pub words: Words,
-    /// Groups that keep their names.
+    /// The groups that keep their names.
     pub names: &'n [(String, usize)],
 }
 
@@ -125,8 +125,7 @@ impl Emitter<'_> {
             (Assertion::Boundary { negated: false, ascii: false }, _) => "\\b",
             (Assertion::Boundary { negated: true, ascii: false }, _) => "\\B",
             (Assertion::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
-            // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is a
-            // position between whole characters that is not a boundary.
+            // An ASCII `\B` could match inside a character; here it matches only between characters.
             (Assertion::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
                 let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
                 let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };
@@ -170,7 +169,7 @@ impl Emitter<'_> {
     }
 }
 
-/// A literal character, inside and outside a set.
+/// Writes a literal character, valid inside and outside a set.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);

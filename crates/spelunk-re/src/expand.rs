@@ -51,7 +51,7 @@ impl Replacement {
         Self { parts: vec![ReplacementPart::Text(text.to_owned())] }
     }
 
-    /// Writes the text for one match. A group that took no part in it is empty.
+    /// Writes the text for one match. A group that did not match is empty.
     pub fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
         for part in &self.parts {
             out.push_str(match part {
@@ -66,7 +66,7 @@ impl Replacement {
         self.parts.iter().any(|part| matches!(part, ReplacementPart::Group(_)))
     }
 
-    /// The same replacement written with `\\` and `\g<1>` only, which the interpreter of cells understands.
+    /// The same replacement using only `\\` and `\g<1>`, which the cell interpreter understands.
     pub fn template(&self) -> String {
         let parts = self.parts.iter().map(|part| match part {
             ReplacementPart::Text(text) => text.replace('\\', r"\\"),

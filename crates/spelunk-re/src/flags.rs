@@ -5,7 +5,7 @@
 pub struct Flags(u32);
 
 impl Flags {
-    /// None.
+    /// No flags.
     pub const NONE: Self = Self(0);
     /// `re.I`
     pub const IGNORE_CASE: Self = Self(2);
@@ -38,7 +38,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both together.
+    /// The union of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -1,5 +1,5 @@
-//! Python's regular expressions: parsed as Python parses them and written in the syntax of Rust's engines. Searching is
-//! left to those who hold the text: `spelunk-context` for documents of any size, `spelunk-sandbox` for strings in cells.
+//! Python's regular expressions: parsed as Python parses them and written in the syntax of Rust's engines. Searching
+//! is left to the crates that hold text: `spelunk-context` (documents) and `spelunk-sandbox` (strings in cells).
 
 mod ast;
 mod emit;
@@ -19,14 +19,14 @@ pub use self::parse::{Parsed, parse};
 pub struct PatternFault {
     /// Python's message: `unterminated character set`.
     pub message: String,
-    /// Counted in characters from 0; `None` if Python reports no position.
+    /// In characters from 0; `None` if Python reports no position.
     pub position: Option<usize>,
-    /// From 1; only for a pattern with several lines.
+    /// The line and column, from 1; only for a pattern with several lines.
     pub line_and_column: Option<(usize, usize)>,
 }
 
 impl PatternFault {
-    /// Without a position.
+    /// A fault without a position.
     pub fn plain(message: impl Into<String>) -> Self {
         Self { message: message.into(), position: None, line_and_column: None }
     }

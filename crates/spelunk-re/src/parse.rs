@@ -21,11 +21,11 @@ const GROUPS_MAX: usize = 1000;
 /// A parsed pattern.
 #[derive(Debug, Clone)]
 pub struct Parsed {
-    /// What it matches.
+    /// The syntax tree.
     pub node: Node,
     /// The given flags, and those set in the pattern.
     pub flags: Flags,
-    /// Including group 0.
+    /// The number of groups, including group 0.
     pub n_groups: usize,
     /// Names of groups with their numbers, in order.
     pub names: Vec<(String, usize)>,
@@ -66,7 +66,7 @@ pub fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault> {
     Ok(Parsed { node, flags, n_groups, names: parser.names })
 }
 
-/// The flags and state that apply inside a group.
+/// The flags and the nesting depth inside a group.
 #[derive(Debug, Clone, Copy)]
 struct Scope {
     flags: Flags,
@@ -95,7 +95,7 @@ struct Parser {
     source: Source,
     /// The flags of the whole pattern.
     flags: Flags,
-    /// By group; `None` while it is open.
+    /// The width of each group; `None` while it is open.
     widths: Vec<Option<Width>>,
     names: Vec<(String, usize)>,
     /// In a look-behind, the number of groups before it.

@@ -1,4 +1,4 @@
-//! Whether what a person has typed so far is a complete cell or the beginning of one.
+//! Tells whether typed code is a complete cell or the beginning of one.
 
 use monty::{ReplContinuationMode, detect_repl_continuation_mode};
 

@@ -57,8 +57,7 @@ impl Launch {
         Self { worker, python, survey: OnceLock::new() }
     }
 
-    /// Starts one. It confines itself before it reads anything of a session; if it cannot, its first response reports
-    /// that.
+    /// Starts one. It confines itself before it reads a session; if it cannot, its first response says so.
     pub(crate) fn start(&self, memory_bytes_max: u64) -> Result<Process, InterpreterError> {
         if !cfg!(target_os = "linux") {
             let why = "confinement is only available on Linux; use the default sandbox".to_owned();

@@ -3,8 +3,8 @@
 
 use crate::{HostReply, Step, Value};
 
-/// The version of the built-in interpreter: raised when the same cell may end differently than before, because a run
-/// that was interrupted then cannot be replayed.
+/// The interpreter's version, raised when a cell may end differently: interrupted runs then cannot
+/// be replayed.
 pub const INTERPRETER_VERSION: u32 = 2;
 
 /// Runs cells in sequence, keeping variables between them.
@@ -12,7 +12,7 @@ pub const INTERPRETER_VERSION: u32 = 2;
 /// `Err` means that the interpreter itself failed and must be discarded. A failure of the *code* is a
 /// [`crate::CellEnd::Raised`], which the model can read and fix.
 pub trait Interpreter: Send {
-    /// The time limit of cells, from the next one on.
+    /// Sets the time limit of the next cells.
     fn set_cell_ms_max(&mut self, cell_ms_max: u64);
 
     /// Starts a cell. Must not be called while one is suspended.

@@ -1,4 +1,4 @@
-//! JSON as values of a session, with the keys in the order of the text.
+//! Parses JSON into values of a session, keeping the order of keys.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The value of a cell's last expression, for a host that wants the value and not what a session prints of it.
+//! Passes the value of a cell's last expression to the host, which wants the value, not its text.
 
 use ruff_python_ast::Stmt;
 use ruff_python_parser::parse_module;
@@ -6,8 +6,8 @@ use ruff_text_size::Ranged as _;
 
 use crate::fence::is_shallow;
 
-/// The code with its last statement as the argument of this function, if it is an expression; otherwise, and if it cannot
-/// be parsed, the code as it is. Lines keep their numbers.
+/// Wraps the last statement in a call of `function` if it is an expression; otherwise, or if the
+/// code cannot be parsed, returns it unchanged. Line numbers stay the same.
 pub fn last_value_to(function: &str, code: &str) -> String {
     if !is_shallow(code) {
         return code.to_owned();

@@ -66,7 +66,6 @@ pub struct MontyInterpreter {
     cell: Cell,
 }
 
-/// The state of the interpreter.
 #[derive(Debug)]
 enum State {
     Idle(Box<MontyRepl>),
@@ -79,7 +78,6 @@ enum State {
     Gone,
 }
 
-/// The running cell.
 #[derive(Debug, Default)]
 struct Cell {
     n_calls: u64,
@@ -92,7 +90,6 @@ struct Cell {
     is_finished: bool,
 }
 
-/// The result of running.
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
 /// What comes next: more running, or a step for the host.
 type Turn = Result<Progress, Box<Step>>;
@@ -103,7 +100,6 @@ impl MontyInterpreter {
         start::open(setup)
     }
 
-    /// Captures the output of its cells.
     pub(crate) fn capture(&self) -> Capture {
         self.capture.clone()
     }

@@ -14,7 +14,6 @@ use crate::{Interpreter, InterpreterError, Setup};
 /// The maximum number of idle workers. Sessions run in parallel only if a tree of frames does.
 const IDLE_MAX: usize = 4;
 
-/// What the workers run.
 #[derive(Debug)]
 pub(crate) enum WorkerKind {
     Monty(WorkerCommand),
@@ -35,7 +34,6 @@ impl WorkerKind {
     }
 }
 
-/// Idle workers of one kind.
 #[derive(Debug)]
 pub(crate) struct Pool {
     kind: WorkerKind,
@@ -80,7 +78,6 @@ impl Pool {
         Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
     }
 
-    /// Returns a worker to the pool.
     pub(crate) fn put_back(&self, worker: Worker) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {

@@ -22,7 +22,6 @@ pub use setup::{HostFunction, SandboxLimits, Setup};
 pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
 /// The longest frame from a worker. The worker refuses to send a longer one, so only a hostile worker exceeds it.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 128 << 20;
-/// The size of the read buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// Why a frame could not be read or written.
@@ -50,7 +49,6 @@ impl WireError {
     }
 }
 
-/// Encodes a message as a frame.
 pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<u8>, WireError> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
@@ -77,7 +75,6 @@ pub(crate) fn announced(head: [u8; 4], bytes_max: usize) -> Result<usize, WireEr
     Ok(n_bytes)
 }
 
-/// Parses the body of a frame.
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WireError> {
     shape::check(body)?;
     Ok(serde_json::from_slice(body)?)
@@ -106,7 +103,6 @@ pub(crate) fn read_body(input: &mut impl Read, bytes_max: usize) -> Result<Optio
     Ok((body.len() == n_bytes).then_some(body))
 }
 
-/// Writes a message as one frame.
 pub(crate) fn write<T: Serialize>(
     output: &mut impl Write,
     message: &T,

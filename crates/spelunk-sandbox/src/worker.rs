@@ -19,8 +19,7 @@ pub use serve::serve_stdio;
 pub(crate) use spawner::later as spawn_later;
 pub use work::{Task, start_work};
 
-/// How many times its CPU limit a cell may take in wall-clock time before it counts as stuck: other programs use the
-/// machine, too.
+/// A cell counts as stuck after this many times its CPU limit in wall-clock time: other programs run, too.
 pub(crate) const CLOCK_FACTOR: u64 = 20;
 
 /// How to start a worker: a program that calls [`serve_stdio`] when given these arguments.

@@ -82,7 +82,6 @@ pub fn asked(arguments: &Value) -> Result<String, String> {
     Ok(asked.question)
 }
 
-/// The message a client receives.
 fn detail(problem: &Problem) -> String {
     problem.json()["detail"].as_str().unwrap_or_default().to_owned()
 }

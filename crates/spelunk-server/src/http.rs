@@ -1,5 +1,5 @@
-//! The HTTP server: runs, contexts and models. Handlers convert, call the same functions as the command line, and
-//! convert back; no decision about a run is made here. `app` builds the router, independent of any socket.
+//! The HTTP server: runs, contexts and models. Handlers convert requests, call the same functions as the command line,
+//! and convert the results; they make no decisions about a run. `app` builds the router, independent of any socket.
 
 mod about;
 mod auth;
@@ -77,7 +77,6 @@ pub enum Log {
     Nothing,
 }
 
-/// The server as handlers hold it.
 pub(crate) type Shared = Arc<Server>;
 
 impl Server {
@@ -107,7 +106,7 @@ impl Server {
             fleet.belong_to(&server);
         }
         let weak = Arc::downgrade(&server);
-        // A run that an agent started over MCP frees its slot for those that wait here.
+        // When a run started over MCP frees its slot, a run that waits here may start.
         server.app.live_runs.on_free(move || {
             if let Some(server) = weak.upgrade() {
                 server.runs.pump(&server);
@@ -116,7 +115,6 @@ impl Server {
         Ok(server)
     }
 
-    /// Stops new work and ends all streams.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
         self.agents.close();
@@ -133,7 +131,7 @@ impl Server {
     }
 }
 
-/// Every route, in the order of the API document. Static routes need not come first: the router prefers them.
+/// Every route, in the order of the API document. The order does not affect matching: the router prefers static routes.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
     routes.extend(page::routes());

@@ -1,6 +1,6 @@
-//! The MCP server: contexts and runs as tools, resources and prompts of the Model Context Protocol. One handler serves
-//! every transport and both eras of the protocol: 2025-11-25 and earlier, and 2026-07-28, which has neither a handshake
-//! nor server-initiated requests. It makes no decisions about a run; it converts and calls.
+//! The MCP server: contexts and runs as tools, resources and prompts of the Model Context Protocol. One
+//! handler serves every transport and both eras of the protocol: 2025-11-25 and earlier, and 2026-07-28,
+//! which has neither a handshake nor server-initiated requests. It makes no decisions about a run.
 
 mod agent_tasks;
 mod answer;
@@ -44,11 +44,11 @@ pub(crate) use service::Service;
 pub use state::{ServerOptions, State};
 pub(crate) use truncate::plain_head;
 
-/// Runs in progress at once, where no HTTP server sets the limit.
+/// The maximum number of runs in progress if no HTTP server sets it.
 const RUNS_MAX: usize = 16;
 
-/// Serves one client until it closes standard input. Runs in progress then stop where they are; their journals keep
-/// what they had, so that they can be resumed.
+/// Serves one client until it closes standard input. Runs in progress then stop; they can be
+/// resumed from their journals.
 pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     state.app.live_runs.limit(RUNS_MAX);
     let (input, output) = rmcp::transport::io::stdio_pipes();
@@ -56,7 +56,7 @@ pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     let serving = async {
         match Service::new(Arc::clone(&state)).serve(transport).await {
             Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
-            // A client that disconnects before it said anything is not an error.
+            // A client that disconnects before its first message is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
         }

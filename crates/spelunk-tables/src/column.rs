@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::types::Value;
 
-/// Distinct values up to which a column is listed completely.
+/// A column with at most this many distinct values is listed completely.
 pub(crate) const FEW_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 60;
-/// Cells that stand for a missing number.
+/// Texts that mean a missing number.
 const MISSING: &[&str] = &["na", "n/a", "nan", "null", "none", "-", "--", "?", "unknown"];
 
 /// A column of a table.
@@ -23,7 +23,7 @@ pub struct Column {
     pub few: Option<Vec<String>>,
     /// The first values.
     pub examples: Vec<String>,
-    /// The type as a server declares it.
+    /// The type that the server declares.
     pub(crate) declared: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl ColumnType {
 }
 
 impl Column {
-    /// Values that are shown if there are too many to list.
+    /// How many values are shown if there are too many to list.
     pub(crate) const EXAMPLES: usize = 3;
 
     /// A column with these values, which may be iterated several times.
@@ -90,7 +90,6 @@ impl Column {
     }
 }
 
-/// A cell as a value of SQLite.
 pub(crate) fn cell_value(cell: Option<&str>, kind: ColumnType) -> Value {
     let Some(cell) = cell.filter(|cell| !cell.is_empty()) else { return Value::Null };
     match kind {

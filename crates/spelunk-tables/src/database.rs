@@ -1,5 +1,5 @@
-//! Databases of the user: SQLite files that are attached read-only beside the tables of documents, and the addresses by
-//! which their rows are cited, such as `shop.db:orders?id=4711`. The files are hostile: see `distrust_schemas`.
+//! The user's SQLite files, attached read-only next to the tables of documents, and the addresses that cite their
+//! rows, such as `shop.db:orders?id=4711`. The files are hostile: see `distrust_schemas`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,36 +13,35 @@ use crate::column::{FEW_MAX, is_keyword, unique_name};
 use crate::query::{cell, redacted};
 use crate::{Cell, Column, ColumnType, TABLES_MAX, Table, Tables};
 
-/// Databases of one view; SQLite attaches no more.
+/// The most databases of one view: SQLite attaches no more.
 const DATABASES_MAX: usize = 10;
-/// Rows that are counted; of a larger table, the description says that there are more.
+/// The most rows that are counted; a larger table is described as having more.
 const ROWS_COUNTED_MAX: u64 = 100_000;
-/// Columns whose values are listed, in all tables of a database.
+/// The most columns whose values are listed, over all tables of a database.
 const COLUMNS_READ_MAX: usize = 200;
 const COLUMNS_MAX: usize = 2_000;
-/// Rows from which values are shown if there are too many rows to list the values.
+/// How many rows are sampled for values if a table is too large to count.
 const ROWS_SAMPLED: usize = 20;
-/// Steps of one statement of the description.
+/// The most steps of one statement that describes a database.
 const STEPS_MAX: u64 = 3_000_000;
 
-/// Where the rows of a table are, if they are in a database.
+/// Where a table is stored, if it is in a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     /// The name under which the database is attached.
     pub(crate) schema: String,
     /// The name of the table in it.
     pub(crate) table: String,
-    /// The columns that identify a row; none if rows cannot be cited.
+    /// The columns that identify a row; empty if rows cannot be cited.
     pub(crate) key: Vec<String>,
     /// The server that has it, if it is not in a file.
     pub(crate) server: Option<OnServer>,
 }
 
-/// A table of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OnServer {
     pub(crate) idx: usize,
-    /// Whether statements may leave the schema out.
+    /// Whether statements may omit the schema.
     pub(crate) is_visible: bool,
 }
 
@@ -52,19 +51,19 @@ impl Table {
         self.stored.as_ref().is_some_and(|stored| stored.schema.eq_ignore_ascii_case(schema))
     }
 
-    /// The server that has it.
+    /// The index of its server.
     pub(crate) fn server(&self) -> Option<usize> {
         Some(self.stored.as_ref()?.server?.idx)
     }
 }
 
 impl Stored {
-    /// The table in a statement.
+    /// The qualified name in SQL.
     pub(crate) fn sql(&self) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(&self.table))
     }
 
-    /// The table in an address.
+    /// The name in an address.
     fn shown(&self) -> String {
         match self.server {
             Some(server) if !server.is_visible => {
@@ -76,7 +75,7 @@ impl Stored {
 }
 
 impl Tables {
-    /// Attaches the database that a document describes. If it cannot be read by now, the document has no tables.
+    /// Attaches the database that a document describes. If it cannot be read, the document has no tables.
     pub(crate) fn attach(&mut self, document: &DocEntry, path: &Path) {
         let mut taken: BTreeSet<String> = ["main", "temp"].map(str::to_owned).into();
         taken.extend(self.databases.iter().cloned());
@@ -113,7 +112,7 @@ impl Tables {
             names.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
         let mut n_columns = 0;
         let of = |(name, is_view): (String, bool)| {
-            // A name that no line can show can be written in no query.
+            // A name with control characters cannot be shown on a line or written in a query.
             if name.contains(char::is_control) {
                 return None;
             }
@@ -123,7 +122,7 @@ impl Tables {
         Ok(names.into_iter().filter_map(of).collect())
     }
 
-    /// The keys of the first rows that a query reads from this table, as addresses.
+    /// The addresses of the first rows that a query reads from this table.
     pub(crate) fn addresses(&mut self, table: &Table, alias: &str, tail: &str, n_max: usize) -> Vec<String> {
         let Some(stored) = table.stored.as_ref().filter(|stored| !stored.key.is_empty()) else {
             return Vec::new();
@@ -144,7 +143,7 @@ impl Tables {
         result.rows.into_iter().filter_map(address).collect()
     }
 
-    /// The row at an address: its address as it is written in citations, and its cells as `name: value`.
+    /// The row at an address: its canonical address, and its cells as `name: value`.
     pub fn row(&mut self, address: &str) -> Option<(String, String)> {
         let found = self.all.iter().find_map(|table| {
             let stored = table.stored.as_ref()?;
@@ -164,7 +163,7 @@ impl Tables {
         }
         let wanted: Vec<String> = pairs.iter().map(|(name, _)| format!("{} = ?", quoted(name))).collect();
         let sql = format!("SELECT * FROM {} WHERE {} LIMIT 1", stored.sql(), wanted.join(" AND "));
-        // A column without a type does not equal the number in a text.
+        // In a column without a type, the number 4 does not equal the text `4`.
         let as_number = |(_, value): &(String, String)| match value.parse() {
             Ok(number) => Value::Integer(number),
             Err(_) => Value::Text(value.clone()),
@@ -185,7 +184,7 @@ impl Tables {
         named.collect::<Vec<_>>().join(", ")
     }
 
-    /// A statement of ours, which may take fewer steps than a query.
+    /// Prepares a statement of ours, with a lower step limit than a query.
     fn prepare(&self, sql: &str) -> rusqlite::Result<Statement<'_>> {
         self.steps.allow(STEPS_MAX, &self.watch);
         self.connection.prepare(sql)
@@ -212,7 +211,7 @@ fn read_table(
     let listed: Vec<(String, String, i64)> = statement
         .query_map([&stored.table, &stored.schema], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    // A table whose module is missing has no columns, and its statements fail.
+    // Preparing a statement fails for a virtual table whose module is missing.
     tables.prepare(&format!("SELECT * FROM {}", stored.sql()))?;
     stored.key = key(tables, &stored, &listed, is_view);
     let n_rows = if is_view { None } else { count(tables, &stored).ok() };
@@ -261,7 +260,7 @@ fn key(tables: &Tables, stored: &Stored, listed: &[(String, String, i64)], is_vi
     key.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The number of rows, up to one more than are counted.
+/// The number of rows, at most one more than `ROWS_COUNTED_MAX`.
 fn count(tables: &Tables, stored: &Stored) -> rusqlite::Result<u64> {
     let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})", stored.sql(), ROWS_COUNTED_MAX + 1);
     tables
@@ -270,7 +269,7 @@ fn count(tables: &Tables, stored: &Stored) -> rusqlite::Result<u64> {
         .map(|n| u64::try_from(n).unwrap_or_default())
 }
 
-/// Values of a column: one more than are listed, or those of the first rows.
+/// Distinct values of a column, at most one more than are listed; a large table is sampled.
 fn values(tables: &Tables, stored: &Stored, name: &str, is_counted: bool) -> Vec<String> {
     let (column, table) = (quoted(name), stored.sql());
     let from =
@@ -285,7 +284,7 @@ fn values(tables: &Tables, stored: &Stored, name: &str, is_counted: bool) -> Vec
     read().unwrap_or_default()
 }
 
-/// The type of a column by its declaration, as SQLite decides it. Dates are text, as they are written.
+/// The type of a column from its declaration, by SQLite's rules, but dates are text.
 fn kind(declared: &str) -> ColumnType {
     let declared = declared.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
@@ -311,12 +310,12 @@ pub(crate) fn address_shown(table: &Table) -> Option<String> {
     Some(format!("{}{}", prefix(table, stored), key.join("&")))
 }
 
-/// All digits of a number, unlike in a result.
+/// The text of a key, with all digits of a number; results round them.
 fn key_text(cell: &Cell) -> String {
     if let Cell::Real(number) = cell { number.to_string() } else { cell.to_string() }
 }
 
-/// Text without the characters that separate the parts of an address.
+/// Percent-encodes text for an address.
 fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for c in text.chars() {
@@ -350,7 +349,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A name as a query writes it: with quotes where it needs them.
+/// A name as written in a query, quoted if necessary.
 pub(crate) fn plain(name: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_plain = name.chars().all(is_word)

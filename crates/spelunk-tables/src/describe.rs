@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use crate::database::address_shown;
 use crate::{Column, Table, Tables};
 
-/// Columns shown, of one table and of all.
+/// The most columns shown, of one table and of all tables.
 const COLUMNS_SHOWN_MAX: usize = 40;
 const ALL_COLUMNS_SHOWN_MAX: usize = 80;
 const VALUE_CHARS_MAX: usize = 80;
 const TABLES_SHOWN_MAX: usize = 8;
 
 impl Tables {
-    /// The tables as SQL statements with comments. Columns that share words with `question` come first if there are
-    /// too many.
+    /// The tables as SQL with comments. Columns that share words with `question` are preferred.
     pub fn describe(&self, question: &str) -> String {
         let mut text = String::new();
         for table in self.tables().iter().take(TABLES_SHOWN_MAX) {
@@ -99,7 +98,7 @@ impl Column {
     }
 }
 
-/// A text that cannot end a comment.
+/// Text without control characters, so that it cannot end a comment.
 fn one_line(text: &str) -> String {
     text.chars().take(VALUE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

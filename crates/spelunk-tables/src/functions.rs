@@ -3,7 +3,6 @@
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-/// Adds the functions to a connection.
 pub(crate) fn add(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_aggregate_function("median", 1, flags, Percentile { percent: Some(50.0) })?;
@@ -16,7 +15,7 @@ type Values = (Vec<f64>, f64);
 
 /// A percentile, interpolated between the two nearest values.
 struct Percentile {
-    /// The percentage; otherwise the second argument is.
+    /// The percentage; `None` if it is the second argument.
     percent: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
-//! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, SQLite files of the user attached beside
-//! them, tables of database servers, and read-only queries over them.
+//! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, the user's SQLite files, the tables of
+//! database servers, and read-only queries over them.
 //!
-//! The documents, the files and the queries are hostile. Cells are bound as parameters and never become part of a statement; a
-//! query may read tables and call functions and do nothing else; its work, its text and its result are bounded.
+//! Documents, files and queries are hostile. Cells are bound as parameters and never become part of a statement; a
+//! query may only read tables and call functions; its work, its text and its result are bounded.
 
 mod column;
 mod database;
@@ -24,7 +24,7 @@ use self::database::Stored;
 use self::query::StepsLeft;
 pub use self::query::{Cell, Place, QueryError, QueryResult};
 
-/// Tables of one view; more are left out.
+/// The most tables of one view; others are ignored.
 const TABLES_MAX: usize = 50;
 
 /// The tables of a view.
@@ -36,11 +36,11 @@ pub struct Tables {
     others: Vec<String>,
     /// The names of attached databases.
     databases: Vec<String>,
-    /// The servers whose tables are among them.
+    /// The servers that have some of the tables.
     servers: Vec<ServerHandle>,
-    /// The time of a query.
+    /// The time limit of queries.
     watch: QueryWatch,
-    /// The server that could not be used, since this was last asked.
+    /// The error of a server that failed, until `take_lost`.
     lost: Option<SourceError>,
     /// Whether secrets in values of databases are replaced. Those of documents were replaced when they were read.
     redacts: bool,
@@ -51,7 +51,7 @@ pub struct Tables {
 pub struct Table {
     /// The name in queries.
     pub name: String,
-    /// The documents whose rows it has.
+    /// The documents that its rows come from.
     pub documents: Vec<String>,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -61,14 +61,13 @@ pub struct Table {
     pub n_broken: u64,
     /// Whether `n_rows` is exact: large tables of databases are not counted.
     pub is_counted: bool,
-    /// What its owner wrote about it.
+    /// Its comment in the database.
     pub(crate) about: Option<String>,
     stored: Option<Stored>,
 }
 
 impl Tables {
-    /// The tables of a view; `None` if it has none. If it is larger than `bytes_max`, only its databases count. Fails if a
-    /// server cannot be used.
+    /// A view's tables, or `None`; above `bytes_max` only its databases. Fails if a server cannot be used.
     pub fn of(view: &View, bytes_max: u64, watch: &QueryWatch) -> Result<Option<Self>, SourceError> {
         let Some(mut tables) = Self::on_this_machine(view, bytes_max, watch) else { return Ok(None) };
         for document in view.documents() {
@@ -120,12 +119,12 @@ impl Tables {
         Self::of(&view.narrow(|document| document.database.is_some()), 0, watch)
     }
 
-    /// From now on, queries have this time.
+    /// Sets the time limit of the next queries.
     pub fn watch(&mut self, watch: &QueryWatch) {
         self.watch = watch.clone();
     }
 
-    /// The server that could not be used, since this was last asked. What else was found then does not count.
+    /// The error of a server that failed since the last call; what was found since then is incomplete.
     pub fn take_lost(&mut self) -> Option<SourceError> {
         self.lost.take()
     }
@@ -135,8 +134,8 @@ impl Tables {
         !self.databases.is_empty() || !self.servers.is_empty()
     }
 
-    /// Whether at least half of the text of this view is rows, or there is a database. A directory of prose with a
-    /// settings file in JSON is not a table.
+    /// Whether half of the view's text is rows, or it has a database; prose with one JSON file does
+    /// not count.
     pub fn are_most_of(&self, view: &View) -> bool {
         if self.have_databases() {
             return true;

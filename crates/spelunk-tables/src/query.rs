@@ -1,5 +1,4 @@
-//! Queries: one read-only statement, with bounded work, and its result.
-//! What it may do is the same for tables in memory and for attached databases.
+//! Queries: one read-only statement with bounded work, on tables in memory and attached databases alike.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +18,12 @@ const SQL_BYTES_MAX: usize = 10_000;
 const VALUE_BYTES_MAX: i32 = 1_000_000;
 const EXPRESSION_DEPTH_MAX: i32 = 100;
 const COMPOUND_MAX: i32 = 20;
-/// Memory of SQLite in this process: all tables of all runs, and what their queries sort.
+/// SQLite's memory limit in this process: the tables of all runs, and what their queries sort.
 const HEAP_BYTES_MAX: u64 = 1 << 30;
-/// Steps of SQLite's machine per query, and how often they are checked. A scan of a million rows takes about ten
-/// million.
+/// The most SQLite steps per query (a million rows take ten million), and how often they are checked.
 const STEPS_MAX: u64 = 50_000_000;
 const STEPS_PER_CHECK: u64 = 100_000;
-/// Functions with an effect, or with another result each time.
+/// Functions with side effects or random results.
 const FORBIDDEN: [&str; 3] = ["load_extension", "random", "randomblob"];
 /// A result with more text is cut.
 pub(crate) const RESULT_BYTES_MAX: usize = 10_000_000;
@@ -34,7 +32,7 @@ pub(crate) const CELL_CHARS_MAX: usize = 2_000;
 /// Why a query has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// SQLite rejected it, in its words.
+    /// Rejected, with the reason.
     #[error("{0}")]
     Rejected(String),
     /// It takes too many steps.
@@ -80,7 +78,7 @@ pub struct QueryResult {
 /// A cell of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Nothing.
+    /// No value.
     Null,
     /// A whole number.
     Integer(i64),
@@ -97,7 +95,7 @@ impl Cell {
 }
 
 impl fmt::Display for Cell {
-    /// Numbers have at most six digits after the point.
+    /// Numbers have at most six digits after the decimal point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("NULL"),
@@ -141,13 +139,13 @@ pub(crate) fn connection(steps: &StepsLeft) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// What the next statement may still take: steps and time.
+/// The steps and the time that the current statement has left.
 #[derive(Clone, Default)]
 pub(crate) struct StepsLeft(Arc<Mutex<Option<Allowed>>>);
 
 struct Allowed {
     steps: u64,
-    /// `None` if no clock counts.
+    /// `None` if there is no time limit.
     until: Option<Instant>,
     watch: QueryWatch,
 }
@@ -159,13 +157,13 @@ impl Allowed {
 }
 
 impl StepsLeft {
-    /// From now on, so many steps, and the time of a query.
+    /// Sets the steps and the time for the next statement.
     pub(crate) fn allow(&self, steps: u64, watch: &QueryWatch) {
         let until = Instant::now().checked_add(Duration::from_millis(watch.ms_max));
         *self.lock() = Some(Allowed { steps, until, watch: watch.clone() });
     }
 
-    /// The limit, if the time is over.
+    /// The limit in milliseconds, if the time is up.
     fn time_over(&self) -> Option<u64> {
         let allowed = self.lock();
         allowed.as_ref().filter(|allowed| allowed.is_late()).map(|allowed| allowed.watch.ms_max)
@@ -175,7 +173,7 @@ impl StepsLeft {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a statement ends now. Before the first limit, tables are made.
+    /// Whether to interrupt the statement. No limit is set while the tables are created.
     fn is_over(&self) -> bool {
         let mut allowed = self.lock();
         let Some(allowed) = allowed.as_mut() else { return false };
@@ -192,7 +190,7 @@ impl StepsLeft {
     }
 }
 
-/// From now on, statements may only read.
+/// Restricts the connection to statements that read.
 pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()> {
     for (limit, max) in [
         (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
@@ -211,7 +209,7 @@ pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()
 }
 
 impl Table {
-    /// The last part of its name, as words of a clause have it.
+    /// Its name without a schema, as it appears among the words of a clause.
     fn name_in_clause(&self) -> &str {
         self.stored.as_ref().map_or(&self.name, |stored| &stored.table)
     }
@@ -260,7 +258,7 @@ impl Tables {
         Ok(QueryResult { columns, rows, is_cut })
     }
 
-    /// Where the first rows are that a query reads from its first table, if that can be told.
+    /// The first rows that a query reads from its first table, if they can be determined.
     pub fn source_rows(&mut self, sql: &str, n_max: usize) -> Vec<Place> {
         let Some(tail) = from_clause(sql) else { return Vec::new() };
         let words: Vec<&str> = outer_words(tail).into_iter().map(|(_, word)| word).collect();
@@ -294,7 +292,7 @@ impl Tables {
 
     /// The text literals of a query that are not a value of any column.
     pub fn unknown_literals(&mut self, sql: &str) -> Vec<String> {
-        // A table that is too large to count is too large to look through.
+        // A table that is too large to count is too large to search.
         if self.all.iter().any(|table| !table.is_counted && table.n_rows > 0) {
             return Vec::new();
         }
@@ -342,7 +340,7 @@ pub(crate) fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// A text without secrets. The name of its column tells some of them: `password`.
+/// Redacts a cell. The name of its column reveals some secrets: `password`.
 pub(crate) fn redacted(name: &str, cell: Cell) -> Cell {
     let Cell::Text(text) = cell else { return cell };
     let before = format!("{name}=");
@@ -380,7 +378,7 @@ fn outer_words(sql: &str) -> Vec<(usize, &str)> {
     words
 }
 
-/// `FROM … WHERE …` of a statement, without what follows.
+/// The `FROM … WHERE …` part of a statement.
 fn from_clause(sql: &str) -> Option<&str> {
     let words = outer_words(sql);
     let is = |word: &str, names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(word));

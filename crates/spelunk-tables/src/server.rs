@@ -1,5 +1,4 @@
-//! Tables of database servers, which the server itself queries. A query reads one database; which one is told by the
-//! tables that it names.
+//! Tables of database servers, which run queries themselves. A query reads one database, known by its tables.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +11,12 @@ use crate::database::{OnServer, Stored, plain, quoted};
 use crate::query::{CELL_CHARS_MAX, RESULT_BYTES_MAX, redacted};
 use crate::{Cell, Column, ColumnType, QueryError, QueryResult, TABLES_MAX, Table, Tables};
 
-/// Rows of which values are shown. A table with fewer is counted by them.
+/// How many rows are sampled for values. The sample also counts a smaller table.
 const ROWS_SAMPLED: usize = 200;
 const SAMPLE_BYTES_MAX: usize = 200_000;
 const SAMPLE_CHARS_MAX: usize = 200;
-/// Beginnings of functions that reach beyond the tables, such as to files, other sessions and other servers, or that
-/// run a text as a statement. A read-only transaction does not stop them, and the account may be allowed to call them.
+/// Prefixes of functions that reach files, other sessions or other servers, or that run text as a statement. A
+/// read-only transaction does not stop them, and the account may be allowed to call them.
 const FORBIDDEN: [&str; 13] = [
     "pg_",
     "lo_",
@@ -33,11 +32,10 @@ const FORBIDDEN: [&str; 13] = [
     "setval",
     "ts_stat",
 ];
-/// How statements that read begin.
+/// The first words of statements that read.
 const READING: [&str; 4] = ["select", "with", "values", "table"];
 
 impl Tables {
-    /// Adds the tables of a server.
     pub(crate) fn add_server(
         &mut self,
         document: &DocEntry,
@@ -88,7 +86,7 @@ impl Tables {
             Some(stored) => has(&stored.table),
             None => has(&table.name),
         };
-        // A table that is named with its schema is meant, if there are others of its name.
+        // If several databases have a table of this name, the one named with its schema is meant.
         let is_qualified = |table: &&Table| table.stored.as_ref().is_some_and(|stored| has(&stored.schema));
         let named: Vec<&Table> = self.all.iter().filter(is_named).collect();
         let place = |table: &&Table| table.server();
@@ -201,7 +199,7 @@ fn table_of(document: &DocEntry, table: &ServerTable, stored: Stored, sample: Op
             }
         }
         let few = (is_whole && values.len() <= FEW_MAX).then(|| values.clone());
-        // All values of a part are shown if they are few: the others are probably among them.
+        // A sample with few distinct values probably has all of them, so all are shown.
         values.truncate(if values.len() <= FEW_MAX { FEW_MAX } else { Column::EXAMPLES });
         let original = about.as_ref().map_or_else(|| name_in_sql(name), |about| format!("{name}, {about}"));
         Column {
@@ -231,7 +229,7 @@ fn table_of(document: &DocEntry, table: &ServerTable, stored: Stored, sample: Op
     }
 }
 
-/// A name as PostgreSQL reads it: it folds what is not in quotes to lower case.
+/// A name in SQL for PostgreSQL, which folds unquoted names to lower case.
 fn name_in_sql(name: &str) -> String {
     if name.contains(|c: char| c.is_ascii_uppercase()) { quoted(name) } else { plain(name) }
 }
@@ -245,7 +243,7 @@ fn kind(declared: &str) -> ColumnType {
     }
 }
 
-/// The cells of a result. A number that is longer than a float keeps its digits as text.
+/// The cells of a result. A number with more digits than a float has stays text.
 fn cells(rows: ServerRows) -> Vec<Vec<Cell>> {
     const FLOAT_DIGITS: usize = 15;
     let ServerRows { columns, rows, .. } = rows;
@@ -264,7 +262,7 @@ fn cells(rows: ServerRows) -> Vec<Vec<Cell>> {
     rows.into_iter().map(|row| row.into_iter().enumerate().map(cell).collect()).collect()
 }
 
-/// A word that no statement may have, not even in a literal: where literals end is for the server to say.
+/// A forbidden word, even in a literal: only the server knows where literals end.
 fn forbidden(sql: &str) -> Option<String> {
     let lower = sql.to_lowercase();
     if lower.contains("u&\"") {

@@ -14,7 +14,6 @@ use crate::script::{Manner, ScriptedToolCall};
 
 pub(crate) use embeddings::vectors;
 
-/// The provider format of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     OpenAi,
@@ -38,7 +37,7 @@ pub(crate) struct ScriptedReply {
 }
 
 impl ScriptedToolCall {
-    /// The arguments in two fragments.
+    /// Splits the arguments into two fragments.
     fn halves(&self) -> Vec<&str> {
         cut(&self.arguments, 2)
     }
@@ -73,7 +72,6 @@ impl Dialect {
         }
     }
 
-    /// Whether the request asks for a stream.
     pub(crate) fn is_streamed(self, path: &str, body: &Value) -> bool {
         match self {
             Self::OpenAi | Self::Anthropic | Self::Responses => body["stream"] == Value::Bool(true),
@@ -82,7 +80,6 @@ impl Dialect {
         }
     }
 
-    /// The content type of a stream.
     pub(crate) fn stream_type(self) -> &'static str {
         match self {
             Self::OpenAi | Self::Anthropic | Self::Responses | Self::Gemini => {
@@ -122,7 +119,6 @@ impl Dialect {
         }
     }
 
-    /// The error as a stream event.
     pub(crate) fn error_event(self, status: u16) -> Vec<u8> {
         let message = format!("scripted status {status}");
         let body = self.error_body(status, &message, None);
@@ -160,7 +156,6 @@ pub(crate) fn model_list() -> Value {
     json!({ "object": "list", "data": [{ "id": "scripted", "object": "model", "created": 0, "owned_by": "spelunk" }] })
 }
 
-/// One server-sent event.
 fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     format!("{name}data: {data}\n\n").into_bytes()

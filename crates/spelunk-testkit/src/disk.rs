@@ -1,5 +1,5 @@
-//! An in-memory disk that can fail: its n-th write fails, and so does everything after it. What survives is either
-//! everything written, with the last write torn in half, or only what was synced.
+//! An in-memory disk that can fail: its n-th write fails, and so does every later operation. What survives is
+//! either everything written, with the last write torn in half, or only what was synced.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use spelunk_journal::Disk;
 
-/// What a crash leaves behind.
+/// What survives a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Everything written, and half of the failed write.
+    /// Everything written, including half of the failed write.
     Torn,
     /// Only what was synced.
     LostTail,
@@ -82,7 +82,7 @@ impl FaultDisk {
             file.synced.clone_from(&file.written);
             file.is_named = true;
         }
-        // A file of which nothing was synced never existed.
+        // A file without synced content never existed.
         files.retain(|_, file| !file.written.is_empty());
         Self { state: Mutex::new(State { files, ..State::default() }) }
     }

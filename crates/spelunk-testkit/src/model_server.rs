@@ -71,8 +71,8 @@ impl ModelServer {
         self.book.read(|pages| pages.n_received.get(call).copied().unwrap_or(0))
     }
 
-    /// How many requests for this call got a complete reply. Counted before the end mark is sent: whoever has the reply
-    /// sees the count.
+    /// How many requests for this call got a complete reply. Counted before the end mark is sent,
+    /// so a client that has the reply sees the count.
     pub fn times_served(&self, call: &str) -> u64 {
         self.book.read(|pages| pages.n_served.get(call).copied().unwrap_or(0))
     }
@@ -98,7 +98,7 @@ impl Drop for ModelServer {
     }
 }
 
-/// Accepts connections until `stopped`; the tasks of open connections end with the set.
+/// Accepts connections until `stopped`. The tasks of open connections end with the `JoinSet`.
 fn run(listener: TcpListener, book: &Arc<ServerState>, mut stopped: oneshot::Receiver<()>) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built");
@@ -109,7 +109,7 @@ fn run(listener: TcpListener, book: &Arc<ServerState>, mut stopped: oneshot::Rec
             tokio::select! {
                 _ = &mut stopped => return,
                 accepted = listener.accept() => {
-                    // A client that left while still in the queue is no reason to stop.
+                    // A client that left while it was queued is no reason to stop.
                     let Ok((stream, _)) = accepted else { continue };
                     book.write(|pages| pages.n_connections += 1);
                     connections.spawn(serve(stream, Arc::clone(book)));

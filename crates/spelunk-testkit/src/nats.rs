@@ -15,12 +15,12 @@ pub struct NatsServer {
 }
 
 impl NatsServer {
-    /// Starts a server that stores into this directory; `None`, said aloud, where the program is not installed.
+    /// Starts a server that stores its data in this directory; `None`, with a message, if it is not installed.
     pub fn start(dir: &Path) -> Option<Self> {
         Some(Self::cluster(dir, 1)?.remove(0))
     }
 
-    /// Starts this many servers that know each other.
+    /// Starts a cluster of this many servers.
     pub fn cluster(dir: &Path, n: usize) -> Option<Vec<Self>> {
         let Some(program) = program() else {
             #[expect(clippy::print_stderr, reason = "a skipped test is said aloud")]
@@ -49,7 +49,7 @@ impl NatsServer {
         Some(servers)
     }
 
-    /// Starts a server with this text in its configuration.
+    /// Starts a server with these additional lines in its configuration.
     pub fn configured(dir: &Path, text: &str) -> Option<Self> {
         let file = dir.join("nats.conf");
         #[expect(clippy::disallowed_methods, reason = "a file of the test")]
@@ -78,7 +78,7 @@ impl NatsServer {
         }
     }
 
-    /// Starts it again.
+    /// Starts it again with the same files.
     pub fn restart(&mut self) {
         self.kill();
         self.launch();
@@ -91,7 +91,7 @@ impl NatsServer {
         self.child = Some(command.spawn().expect("nats-server starts"));
     }
 
-    /// Waits until it greets.
+    /// Waits until it accepts connections and greets.
     fn answers(&self) {
         let began = Instant::now();
         let greets = || {
@@ -114,7 +114,7 @@ impl Drop for NatsServer {
     }
 }
 
-/// The program: on the path, or where `.ci/nats` installs it.
+/// The program: where `.ci/nats` installs it, or from `PATH`.
 fn program() -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/nats/bin");
     #[expect(clippy::disallowed_methods, reason = "tests find programs as a shell does")]

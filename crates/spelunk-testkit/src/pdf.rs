@@ -1,7 +1,7 @@
 //! A PDF in memory.
 
-/// A PDF with a page of 9 by 9 points for each of these contents. A resource that leads from one page to the next is in it, as
-/// real files have.
+/// A PDF with a page of 9 by 9 points for each of these contents. Each page links to the next, as
+/// in real files.
 pub fn pdf(contents: &[&str]) -> Vec<u8> {
     let n_pages = contents.len();
     let kids: Vec<String> = (0..n_pages).map(|idx| format!("{} 0 R", 3 + 2 * idx)).collect();

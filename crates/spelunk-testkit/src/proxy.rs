@@ -1,5 +1,5 @@
-//! A TCP proxy that can stop forwarding in both directions, and forward late. What arrives while it is cut is
-//! forwarded when it is healed, as a network does.
+//! A TCP proxy that can stop or delay traffic in both directions. What arrives while it is cut is
+//! forwarded when it is healed, as in a real network.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How often a cut connection looks whether it is healed.
+/// How often a cut connection checks whether it is healed.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A proxy to a port of this machine.
@@ -48,7 +48,7 @@ impl Proxy {
         Self { port, line }
     }
 
-    /// Its address, as that of a NATS server.
+    /// Its address as the URL of a NATS server.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
@@ -58,12 +58,12 @@ impl Proxy {
         self.line.is_cut.store(true, Ordering::SeqCst);
     }
 
-    /// Forwards again, beginning with what has arrived meanwhile.
+    /// Forwards again, beginning with what arrived meanwhile.
     pub fn heal(&self) {
         self.line.is_cut.store(false, Ordering::SeqCst);
     }
 
-    /// Forwards each piece so much later.
+    /// Delays each piece by this much.
     pub fn delay(&self, delay: Duration) {
         let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         self.line.delay_ms.store(delay_ms, Ordering::SeqCst);
@@ -90,7 +90,7 @@ impl Line {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.line.is_closed.store(true, Ordering::SeqCst);
-        // The listener waits for one more connection.
+        // Wakes the listener, so that it sees the flag.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
     }
 }

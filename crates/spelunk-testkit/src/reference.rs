@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Compares a checked-in page with what the code generates now; `SPELUNK_UPDATE=1` rewrites the page instead.
+/// Compares a checked-in page with the generated one; `SPELUNK_UPDATE=1` rewrites it instead.
 #[expect(
     clippy::disallowed_methods,
     reason = "pages of the repository are neither documents nor durable state"

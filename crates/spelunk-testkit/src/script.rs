@@ -8,7 +8,7 @@ use spelunk_types::{StopReason, Usage};
 use crate::fault::Fault;
 use crate::gate::Gate;
 
-/// One rule of a script: what it replies, and how. The first rule that matches a request applies.
+/// One rule of a script: what it replies, and how. The first matching rule applies.
 #[derive(Debug)]
 pub struct Rule {
     matcher: Matcher,
@@ -130,7 +130,7 @@ impl Rule {
         self
     }
 
-    /// Sends the whole stream in one write. A bench then measures the client, and not how often the server wakes it.
+    /// Sends the whole stream in one write, so that a bench does not measure how often the server wakes the client.
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.manner.is_at_once = true;
@@ -144,7 +144,6 @@ impl Rule {
         self
     }
 
-    /// Whether this rule matches the request.
     pub(crate) fn matches(&self, call: Option<&str>, prompt: &str) -> bool {
         match &self.matcher {
             Matcher::Call(pattern) => call.is_some_and(|call| call_matches(pattern, call)),
@@ -169,7 +168,6 @@ impl Rule {
     }
 }
 
-/// The answer to one attempt.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Reply { text: String },
@@ -220,7 +218,6 @@ impl Manner {
         }
     }
 
-    /// The usage to report for this prompt and this reply.
     pub(crate) fn usage_of(&self, prompt: &str, text: &str) -> Usage {
         let counted = Usage {
             input_tokens: prompt.len().div_ceil(4) as u64,

@@ -1,4 +1,4 @@
-//! Golden trajectories: one Markdown file is one scenario. Fenced blocks contain its files, its question, the model's
+//! Golden trajectories: one Markdown file per scenario. Fenced blocks contain its files, its question, the model's
 //! replies and faults by call, and the expected facts and answer; the prose between them is for people.
 
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ pub struct Trajectory {
     pub settings: BTreeMap<String, String>,
     /// Replies by call.
     pub replies: BTreeMap<String, String>,
-    /// Tools that replies call, by call: one per line, the name and the arguments.
+    /// The tools that replies call, by call: one per line, name and arguments.
     pub tools: BTreeMap<String, Vec<String>>,
     /// Faults by call, before the reply.
     pub faults: BTreeMap<String, Vec<String>>,
     /// The JSON Schema of the answer, if any.
     pub schema: Option<String>,
-    /// The content of the last message of a call, by call.
+    /// The content of the last message that a call was sent, by call.
     pub shown: BTreeMap<String, String>,
     /// The expected facts.
     pub events: String,
@@ -33,7 +33,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Parses a scenario; panics with the reason if it is invalid, since only tests use it.
+    /// Parses a scenario; panics with the reason if it is invalid.
     pub fn parse(markdown: &str) -> Self {
         let mut story = Self::default();
         for (head, body) in blocks(markdown) {
@@ -93,13 +93,13 @@ impl Trajectory {
     }
 }
 
-/// The events of a run, one line for each that is durable, without times.
+/// The durable events of a run, one line for each, without times.
 pub fn facts<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<String> {
     let kept = |event: &&Event| event.kind.durability() != Durability::Ephemeral;
     events.into_iter().filter(kept).map(Event::to_string).collect()
 }
 
-/// The scenario with updated expectations, for `SPELUNK_UPDATE=1`. `shown` contains what calls were shown, by call.
+/// The scenario with updated expectations, for `SPELUNK_UPDATE=1`. `shown` maps calls to their last messages.
 pub fn with_expectations(
     markdown: &str,
     events: &str,

@@ -77,8 +77,8 @@ macro_rules! error_codes {
                 }
             }
 
-            /// The next step where it is always the same, imperative, no period. A failure that is read from a
-            /// journal has the same hint as it had when it happened.
+            /// The next step, imperative and without a period, if it is always the same. A failure
+            /// read from a journal has the hint it had when it happened.
             pub fn hint(self) -> Option<&'static str> {
                 match self {
                     $(Self::$variant => error_codes!(@hint $($hint)?),)+

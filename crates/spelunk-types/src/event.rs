@@ -315,7 +315,7 @@ pub enum EventKind {
     },
 }
 
-/// Gives each event its name in the journal and says how durable it must be.
+/// Declares the name of each event in the journal and how durable it must be.
 macro_rules! events {
     ($($variant:ident = $name:literal, $durability:ident;)+) => {
         impl EventKind {
@@ -333,7 +333,7 @@ macro_rules! events {
             /// How durable this event must be before anyone acts on it.
             pub fn durability(&self) -> Durability {
                 match self {
-                    // What must not happen twice is on disk before it happens.
+                    // An action that must not happen twice is on disk before it starts.
                     Self::EffectStarted { class: EffectClass::Once, .. } => Durability::Promised,
                     $(Self::$variant { .. } => Durability::$durability,)+
                 }

@@ -152,7 +152,7 @@ pub struct PartMetadata {
 }
 
 impl PartMetadata {
-    /// Adds what another part contains.
+    /// Adds the metadata of another part.
     pub fn add(&mut self, other: Self) {
         for (own, others) in [
             (&mut self.key_topics, other.key_topics),
@@ -199,7 +199,7 @@ impl Confidence {
 }
 
 impl AnalystReport {
-    /// What the analyst said of its whole part, or else the mean of what it said of each finding.
+    /// The analyst's confidence in its whole part, or else the mean over its findings.
     pub fn confidence(&self) -> Option<Confidence> {
         let said = self.findings.iter().filter_map(|finding| finding.confidence);
         let of_findings = Confidence::merged(said.map(|mean| Confidence { mean, lines: 1 }));

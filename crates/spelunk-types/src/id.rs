@@ -36,7 +36,7 @@ impl std::error::Error for IdError {}
 pub struct RunId(String);
 
 impl RunId {
-    /// The id of a run started at `at_ms` (Unix time); `tail` tells runs of the same second apart.
+    /// The id of a run started at `at_ms` (Unix time); `tail` distinguishes runs of the same second.
     pub fn new(at_ms: u64, tail: u32) -> Self {
         let [year, month, day] = civil_date(at_ms / 86_400_000);
         let second = at_ms / 1000 % 86_400;

@@ -1,5 +1,5 @@
 //! The types that cross a process or disk boundary: ids, events, usage, limits, citations, error codes. No logic beyond
-//! parsing, printing and what every crate does with a short text; no I/O, no async. These are formats and stay compatible.
+//! parsing, printing and shortening text; no I/O, no async. These are formats and stay compatible.
 
 #[macro_use]
 mod names;
@@ -36,7 +36,7 @@ pub use truncate::{shorten, truncate};
 pub use usage::Usage;
 pub use work::{WorkBounds, WorkError, WorkLine, Workers, employ, workers};
 
-/// Whether a field is left out of the JSON because a reader fills it in.
+/// For `skip_serializing_if`: default values are left out of the JSON.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,6 +1,6 @@
-//! Limits: every bound the engine enforces, each with its unit in its name and one default. A limit marked `path`
-//! shapes what a run does and is part of its settings digest; one marked `spend` only bounds how far it may go, and may
-//! change when a run is resumed.
+//! Limits: every bound that the engine enforces, each with its unit in its name and one default. A
+//! limit marked `path` affects what a run does and is part of its settings digest; one marked
+//! `spend` only bounds how far a run may go, and may change when it is resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ macro_rules! limits {
                 }
             }
 
-            /// Sets a limit by its name; false if there is none of that name.
+            /// Sets a limit by its name; false if no limit has that name.
             #[must_use]
             pub fn set(&mut self, name: &str, value: u64) -> bool {
                 match name {

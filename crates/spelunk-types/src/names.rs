@@ -1,6 +1,6 @@
-//! The names of enums that stand for a word in flags, settings and events.
+//! Enums whose values are words in flags, settings and events.
 
-/// Gives an enum its values in the order of help, their names, and both directions of conversion.
+/// Gives an enum the list of its values in the order of help, their names, and conversions both ways.
 macro_rules! names {
     ($what:literal, $type:ident { $($variant:ident = $name:literal,)+ }) => {
         impl $type {

@@ -1,4 +1,4 @@
-//! Truncation: how a text is shortened for a message, a list or a prompt, everywhere.
+//! Truncation: the one way to shorten a text for a message, a list or a prompt.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Work that may bring down its process: computation on untrusted input runs in a worker process, which is expendable.
-//! The caller names the task and its limits; the program decides how a worker is started.
+//! Work that may bring down its process: computation on untrusted input runs in an expendable worker process.
+//! The caller names the task and its limits; the program decides how to start a worker.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -72,8 +72,8 @@ impl std::error::Error for WorkError {}
 
 static EMPLOYED: RwLock<Option<Arc<dyn Workers>>> = RwLock::new(None);
 
-/// From now on, this program's tasks run in these workers. Without any, they run in the program itself, which is meant
-/// for tests and trusted input.
+/// Runs this program's tasks in these workers from now on. Without workers, they run in the program
+/// itself, which is meant for tests and trusted input.
 pub fn employ(workers: Arc<dyn Workers>) {
     *EMPLOYED.write().unwrap_or_else(PoisonError::into_inner) = Some(workers);
 }

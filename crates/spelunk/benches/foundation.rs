@@ -19,7 +19,7 @@ use spelunk_engine::{
     Answer, Engine, Program, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView, SystemClock,
 };
 use spelunk_journal::{SyncMode, Workspace};
-use spelunk_model::{Model, ModelDelta, ModelStream, Price, Prompt, collect};
+use spelunk_model::{Model, ModelDelta, ModelFacts, ModelStream, Prompt, collect};
 use spelunk_testkit::{Gate, ModelServer, when};
 use spelunk_types::{
     CallId, CallOutcome, EventKind, FrameId, Grounding, Limits, ModelRef, RunId, Served, SourceSpec,
@@ -198,8 +198,8 @@ impl Model for Instantly {
         &self.0
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {

@@ -1,5 +1,4 @@
-//! The command line: its syntax, and the dispatch to one file per command. `ask` is the default: `spelunk "question"
-//! PATH`.
+//! The command line: its syntax, and one file per command. `ask` is the default: `spelunk "question" PATH`.
 
 mod app;
 mod ask;
@@ -43,7 +42,6 @@ use spelunk_app::error_text::Paint;
 use spelunk_app::failure::Failure;
 use spelunk_app::provider;
 
-/// The end of the help text.
 const EXAMPLES: &str = "\
 Examples:
   spelunk ask \"which services still call the v1 billing API?\" ./monorepo
@@ -103,7 +101,7 @@ pub(crate) struct ModelFlags {
 }
 
 impl ModelFlags {
-    /// Rejects a named model that is not usable. Commands that call it later, or not at all, check this first.
+    /// Rejects a named model that is not usable. For commands that use the model late or not at all.
     pub(crate) async fn check(&self, app: &App) -> Result<(), Failure> {
         if self.model.is_some() || self.sub_model.is_some() {
             provider::choose(&app.settings, &app.environment).await?;
@@ -234,7 +232,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The flags of a command that change settings.
+/// The flags of a command that override settings.
 fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
     let of_model = |model: &ModelFlags| (Some(model.clone()), LimitFlags::default());
     match command {

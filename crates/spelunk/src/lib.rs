@@ -50,8 +50,8 @@ pub use spelunk_app::{
     Spelunk, Strategy, ToolError, Usage, contexts, serve_worker, session,
 };
 
-/// Runs the command line with these arguments, the first of which is the name of the program, and with the environment and
-/// streams of this process.
+/// Runs the command line with these arguments (the first is the program's name) and with the
+/// environment and streams of this process.
 #[cfg(feature = "cli")]
 pub fn main(arguments: Vec<std::ffi::OsString>) -> std::process::ExitCode {
     cli::main(arguments)

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-// In a worker this counts the allocations of a cell. Otherwise it costs two additions per allocation.
+// In a worker, counts the allocations of a cell. Elsewhere it costs two additions per allocation.
 #[global_allocator]
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
 

@@ -1,14 +1,14 @@
-//! The engine must not know its exam: no phrase of our own tasks, of how they ask for an answer or for its absence, may
-//! occur in its source or prompts. A measured gain that depends on such a phrase is worthless.
+//! The engine must not know its exam: no phrase that our own tasks use may occur in its source or
+//! prompts. A measured gain that depends on such a phrase is worthless.
 
 use super::code::line_of;
 use super::{Complaint, RepoFile};
 
 const ENGINE: &str = "crates/spelunk-engine/src/";
 
-/// How tasks ask for the form of an answer, literally.
+/// How tasks ask for the format of an answer, literally.
 const FORMS: &[&str] = &["ANSWER:", "<answer>"];
-/// How they refer to absent answers, and what they are about, in lower case.
+/// How tasks ask for an absent answer, and what they are about, in lower case.
 const WORDS: &[&str] = &[
     "absent",
     "if the text does not",
@@ -23,7 +23,6 @@ const WORDS: &[&str] = &[
     "payment was declined",
 ];
 
-/// Finds phrases of the benchmark in the engine.
 pub(crate) fn check(file: &RepoFile) -> Vec<Complaint> {
     if !file.path.starts_with(ENGINE) {
         return Vec::new();

@@ -1,6 +1,6 @@
-//! `docs/coverage.txt` has a line for each row that the five source documents ask for: its number, its subject, where it
-//! is, and its tests. A test whose name begins with the row's number (`s0_03_`) counts without being named there. The
-//! page `docs/coverage.md` is written from it by `cargo xtask coverage`.
+//! `docs/coverage.txt` has a line for each requirement of the five source documents: its number, its subject,
+//! where it is implemented, and its tests. A test whose name begins with the row's number (`s0_03_`) need not
+//! be listed. `cargo xtask coverage` writes the page `docs/coverage.md` from it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,8 +24,8 @@ something is done in another way, [from-the-papers.md](from-the-papers.md) says 
 |---|---|---|---|
 ";
 
-/// Every row of the five documents is in the list, in order, with a test that exists or a word why it differs; the
-/// page is up to date.
+/// Every row of the five documents is listed, in order, with an existing test or the reason why it
+/// differs; the page is up to date.
 pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     let (page, mut complaints) = page(files);
     if files.iter().find(|file| file.path == PAGE).is_none_or(|file| file.text != page) {
@@ -34,7 +34,6 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     complaints
 }
 
-/// Writes the page.
 #[expect(clippy::disallowed_methods, reason = "chores write the repository itself")]
 pub(crate) fn run(root: &Path, files: &[RepoFile]) -> ExitCode {
     let (page, complaints) = page(files);

@@ -8,7 +8,6 @@ use super::{Complaint, RepoFile};
 /// What each top-level module of a crate imports, by name.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Checks every crate.
 pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for lib in files.iter().filter(|file| file.path.ends_with("/src/lib.rs")) {

@@ -1,5 +1,5 @@
-//! The licences of packages of others are those that `deny.toml` allows. `cargo deny check`, which is not on every
-//! machine, also looks at advisories, sources and second versions.
+//! Third-party packages have licences that `deny.toml` allows. `cargo deny check`, which is not
+//! installed on every machine, also checks advisories, sources and duplicate versions.
 
 use serde_json::Value;
 
@@ -7,7 +7,6 @@ use super::{Complaint, RepoFile};
 
 const RULES: &str = "deny.toml";
 
-/// Checks all packages of `cargo metadata`.
 pub(crate) fn check(files: &[RepoFile], metadata: &Value) -> Vec<Complaint> {
     let Some(rules) = files.iter().find(|file| file.path == RULES) else {
         return vec![Complaint::at(RULES, 0, "is missing: it says which licences are allowed")];

@@ -32,7 +32,7 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
         .collect()
 }
 
-/// Pages about the code name only existing files: words in backticks that begin with a folder of the repository.
+/// Pages name only existing files: words in backticks that begin with a folder of the repository are paths.
 pub(crate) fn check_named_files(files: &[RepoFile]) -> Vec<Complaint> {
     let is_page = |file: &&RepoFile| {
         Path::new(&file.path).extension() == Some("md".as_ref()) && file.path != "CHANGELOG.md"

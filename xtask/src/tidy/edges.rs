@@ -1,11 +1,11 @@
-//! Which crate may depend on which. The table is the diagram in ARCHITECTURE.md; an edge that is not in it must be a
-//! decision, not an accident.
+//! Which crate may depend on which. The table is the diagram in ARCHITECTURE.md; a new edge must be
+//! a decision, not an accident.
 
 use serde_json::Value;
 
 use super::Complaint;
 
-/// Each crate and those of ours it may depend on, without `spelunk-`.
+/// Each crate and the workspace crates it may depend on, without `spelunk-`.
 const ALLOWED: &[(&str, &str)] = &[
     ("spelunk-types", ""),
     ("spelunk-fs", ""),
@@ -34,7 +34,6 @@ const INTERFACES: &[&str] = &["axum", "clap", "rmcp"];
 /// The external crates that `spelunk-types` may use.
 const TYPES_EXTERNAL: &[&str] = &["serde"];
 
-/// Checks the packages of `cargo metadata`.
 pub(crate) fn check(metadata: &Value) -> Vec<Complaint> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
@@ -72,7 +71,7 @@ fn check_package(package: &Value, names: &[&str]) -> Vec<Complaint> {
     complaints
 }
 
-/// A program that wants the library alone builds no interface: neither the command line nor a server.
+/// A program that uses only the library builds neither the command line nor a server.
 fn refuse_interface(name: &str, on: &str, is_left_out: bool) -> Option<String> {
     let is_refused = match name {
         "spelunk" => on != "spelunk-app",

@@ -1,4 +1,4 @@
-//! Reads the repository: every text file that is not a build output, hidden by git or part of a run.
+//! Reads the repository: every text file except build outputs, git's files and runs.
 
 use std::path::Path;
 

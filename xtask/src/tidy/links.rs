@@ -1,22 +1,22 @@
-//! Links between pages: each leads to a file and a heading that exist, and every page is part of the book.
+//! Links between pages: each points to an existing file and heading, and every page is part of the book.
 
 use std::path::Path;
 
 use super::{Complaint, RepoFile};
 
-/// The contents of the book, with paths from the root of the repository.
+/// The contents of the book, with paths relative to the root of the repository.
 pub(crate) const SUMMARY: &str = "book/SUMMARY.md";
 
-/// A link of a page to a file of the repository.
+/// A link from a page to a file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
     line: usize,
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     pub(crate) path: String,
     heading: Option<String>,
 }
 
-/// Checks the links of the book, and that it has every page of `docs/`.
+/// Checks the links of the book, and that it contains every page of `docs/`.
 pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     let Some(summary) = files.iter().find(|file| file.path == SUMMARY) else {
         return vec![Complaint::at(SUMMARY, 0, "is missing: it lists the pages of the book")];
@@ -43,7 +43,7 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     complaints
 }
 
-/// The links of a page to files, below the folder that they begin in.
+/// The links of a page to files, resolved relative to `folder`.
 pub(crate) fn links(page: &RepoFile, folder: &str) -> Vec<Link> {
     let mut found = Vec::new();
     let mut is_code = false;
@@ -65,11 +65,10 @@ pub(crate) fn links(page: &RepoFile, folder: &str) -> Vec<Link> {
     found
 }
 
-/// Why a link leads nowhere.
+/// Why a link is broken.
 fn fault(files: &[RepoFile], link: &Link) -> Option<String> {
     let Link { path, heading, .. } = link;
     let Some(file) = files.iter().find(|file| file.path == *path) else {
-        // Pictures are not text.
         let is_picture = Path::new(path).extension().is_some_and(|extension| extension == "png");
         return (!is_picture).then(|| format!("links to no file: `{path}`"));
     };
@@ -78,7 +77,7 @@ fn fault(files: &[RepoFile], link: &Link) -> Option<String> {
     (!headings.any(|slug| slug == *heading)).then(|| format!("`{path}` has no heading `#{heading}`"))
 }
 
-/// A heading as the name of its place.
+/// The anchor of a heading.
 fn slug(line: &str) -> String {
     let words = line.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
@@ -93,7 +92,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A folder is its `README.md`.
+/// A link to a folder means its `README.md`.
 fn joined(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {

@@ -1,12 +1,11 @@
-//! Orphaned files: a `.rs` file that no `mod` line reaches is neither compiled nor run, and nobody notices. Also: one
-//! integration test binary per crate, because each costs a link.
+//! Orphaned files: a `.rs` file that no `mod` line reaches is neither compiled nor tested, and
+//! nobody notices. Also: one integration test binary per crate, because each one costs a link step.
 
 use std::collections::BTreeSet;
 
 use super::code::code_only;
 use super::{Complaint, RepoFile};
 
-/// Checks every crate's sources and tests.
 pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     let rust: Vec<&RepoFile> = files.iter().filter(|file| file.is_rust()).collect();
     let mut complaints = Vec::new();
@@ -34,7 +33,7 @@ fn second_binary(path: &str, root: &str) -> Option<Complaint> {
     Some(Complaint::at(path, 0, message))
 }
 
-/// Files below a directory that cannot be reached from its entry files. A second binary is reported as such.
+/// Files below a directory that cannot be reached from its entry files, and additional test binaries.
 fn check_tree(rust: &[&RepoFile], directory: &str, entries: &[&str]) -> Vec<Complaint> {
     let below: Vec<&RepoFile> =
         rust.iter().copied().filter(|file| file.path.starts_with(directory)).collect();

@@ -9,7 +9,7 @@ const JOB_TITLES: &[&str] = &["Manager", "Handler", "Processor", "Helper", "Help
 /// Unfinished code, and tests that do not run.
 const UNFINISHED: &[&str] = &["#[ignore", "todo!(", "unimplemented!("];
 
-/// Anything serialised is a format, and formats stay compatible: serde is derived in few places.
+/// Anything serialised is a format, and formats stay compatible: only a few places derive serde.
 pub(crate) fn check_serde(file: &RepoFile) -> Vec<Complaint> {
     if may_derive_serde(&file.path) {
         return Vec::new();
@@ -38,7 +38,6 @@ pub(crate) fn check_type_names(file: &RepoFile) -> Vec<Complaint> {
     complaints
 }
 
-/// Nothing is left unfinished, and every test runs.
 pub(crate) fn check_unfinished(file: &RepoFile) -> Vec<Complaint> {
     let code = code_only(&file.text);
     let found = UNFINISHED

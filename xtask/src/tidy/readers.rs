@@ -1,4 +1,4 @@
-//! Readers: every accepted limit and setting is read somewhere. One without a reader is a promise that nobody keeps.
+//! Every accepted limit and setting is read somewhere: one that nobody reads has no effect.
 
 use super::{Complaint, RepoFile};
 
@@ -7,7 +7,7 @@ const TABLE: &str = "crates/spelunk-app/src/config/table.rs";
 /// The section of the table that is generated from the limits.
 const OF_LIMITS: &str = "limits.";
 
-/// A limit is read as `limits.NAME` or `limits().NAME`, outside of the file that declares it and outside of tests.
+/// A limit is read as `limits.NAME` or `limits().NAME`, outside the file that declares it and outside tests.
 pub(crate) fn check_limits(files: &[RepoFile], limits: &[&str]) -> Vec<Complaint> {
     let sources: Vec<&str> = sources(files, LIMITS).collect();
     let unread = limits.iter().filter(|limit| !sources.iter().any(|text| reads(text, limit)));
@@ -15,7 +15,7 @@ pub(crate) fn check_limits(files: &[RepoFile], limits: &[&str]) -> Vec<Complaint
     unread.map(|limit| Complaint::at(LIMITS, 0, message(limit))).collect()
 }
 
-/// A setting is read by its key, outside of the table that declares it and outside of tests.
+/// A setting is read by its key, outside the table that declares it and outside tests.
 pub(crate) fn check_settings(files: &[RepoFile]) -> Vec<Complaint> {
     let Some(table) = files.iter().find(|file| file.path == TABLE) else {
         return vec![Complaint::at(TABLE, 0, "is missing: it declares every setting")];

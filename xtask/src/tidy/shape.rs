@@ -10,7 +10,7 @@ const LINES_MAX: usize = 800;
 /// All source together, tests not counted. Whoever raises it says why in the commit.
 const ALL_LINES_MAX: usize = 137_359;
 
-/// Source files start with a `//!` header. Tests are described by what they test.
+/// Source files start with a `//!` header. Test files need none.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
     if !is_source(file) || is_test(&file.path) || file.text.starts_with("//!") {
         return None;
@@ -19,7 +19,6 @@ pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
     Some(Complaint::at(&file.path, 1, message))
 }
 
-/// Source files are short, tests not counted.
 pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
     if !is_source(file) || is_test(&file.path) {
         return None;
@@ -33,7 +32,6 @@ pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
     Some(Complaint { weight, ..Complaint::at(&file.path, 0, message) })
 }
 
-/// The source as a whole has not grown.
 pub(crate) fn check_total(files: &[RepoFile]) -> Option<Complaint> {
     let n_lines: usize = files.iter().map(source_lines).sum();
     let message =

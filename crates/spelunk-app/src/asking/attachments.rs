@@ -1,6 +1,6 @@
-//! Attachments: the conversation that replaces a question, and the files attached to it. Both become documents of the
-//! run, so that a resumed run finds them again and answers can cite them. Clients choose the names, so names are not
-//! trusted: each is sanitized and stays in the attachments folder.
+//! Attachments: the conversation that replaces a question, and the files attached to it. Both
+//! become documents of the run, so that a resumed run finds them again and answers can cite them.
+//! Clients choose the names, so each name is sanitized and stays in the attachments folder.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,20 @@ use spelunk_engine::Conversation;
 use super::prompt;
 use crate::failure::Usage;
 
-/// The largest attachment, in bytes; larger files have to be named as paths and are read in place.
+/// The largest attachment, in bytes; larger files must be passed as paths and are read in place.
 pub const ATTACHED_BYTES_MAX: u64 = 16_000_000;
-/// The maximum number of attachments.
 pub const ATTACHED_MAX: usize = 200;
-/// The maximum size of all attachments together.
 const TOTAL_BYTES_MAX: u64 = 200_000_000;
 /// The folder of attachments among the documents of a run.
 const FOLDER: &str = "attachments/";
 /// The name of a long request among the documents of a run.
 const PROMPT: &str = "prompt.md";
 
-/// The longest conversation that is asked in full, for strategies that show a model only the beginning of a question.
+/// Longer conversations are shortened for strategies that show a model only the beginning of a question.
 const CONVERSATION_BYTES_MAX: usize = 30_000;
 const EARLIER: &str = "[earlier messages are in `messages.json`]\n\n";
 
-/// The end of a conversation, which contains the message to answer. The whole conversation is a document of the run.
+/// The last messages of a conversation, including the one to answer. The whole conversation is a document of the run.
 pub fn last_messages(conversation: String) -> String {
     if conversation.len() <= CONVERSATION_BYTES_MAX {
         return conversation;
@@ -37,7 +35,6 @@ pub fn last_messages(conversation: String) -> String {
     format!("{EARLIER}{whole}")
 }
 
-/// The attachments collected so far.
 #[derive(Debug, Default)]
 pub struct Attachments {
     taken: BTreeSet<String>,
@@ -46,7 +43,6 @@ pub struct Attachments {
     bytes: u64,
 }
 
-/// Why something cannot be attached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AttachmentError {
     #[error("at most {ATTACHED_MAX} files can be attached")]
@@ -58,7 +54,7 @@ pub enum AttachmentError {
 }
 
 impl Attachments {
-    /// Starts from sources that already have names, which may include attachments.
+    /// Starts with sources that already have names, which may include attachments.
     pub(crate) fn beside(inputs: Vec<SourceInput>) -> Self {
         let mut attachments = Self::default();
         for input in &inputs {
@@ -73,7 +69,7 @@ impl Attachments {
         attachments
     }
 
-    /// Attaches a file under a sanitized form of the given name.
+    /// Attaches a file under its sanitized name.
     pub fn attach(&mut self, given: &str, bytes: Vec<u8>) -> Result<(), AttachmentError> {
         let n_bytes = bytes.len() as u64;
         if n_bytes > ATTACHED_BYTES_MAX {
@@ -104,8 +100,8 @@ impl Attachments {
         Ok(question)
     }
 
-    /// Attaches a conversation and returns its text, which becomes the question. Its long messages become documents of
-    /// their own.
+    /// Attaches a conversation and returns its text as the question. Its long messages become
+    /// documents of their own.
     pub fn converse(&mut self, mut conversation: Conversation) -> Result<String, Usage> {
         let long = conversation.take_long(prompt::is_long, |name, text, is_request| {
             if !is_request {
@@ -121,7 +117,6 @@ impl Attachments {
         Ok(conversation.rendered())
     }
 
-    /// All attachments, as sources of a run.
     pub fn into_inputs(self) -> Vec<SourceInput> {
         self.inputs
     }

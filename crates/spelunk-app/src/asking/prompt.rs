@@ -1,5 +1,5 @@
-//! A request of any length. A long one is its own material: the whole of it becomes a document, and its first and last
-//! part, where people write what they want, become the question.
+//! A request of any length. A long request becomes a document, and its first and last part, where
+//! people write what they want, become the question.
 
 use spelunk_types::truncate;
 
@@ -7,13 +7,13 @@ use crate::failure::Usage;
 
 /// A longer request becomes a document.
 pub(super) const LONG_CHARS: usize = 8_000;
-/// How much of the beginning and of the end is shown.
+/// How many characters of the beginning and of the end are shown.
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
-/// A longer request that asks for nothing is rejected: reading it would cost a lot and answer nothing.
+/// A longer text without a request is rejected: reading it would cost a lot and answer nothing.
 const UNASKED_CHARS_MAX: usize = 1_000_000;
 
-/// Words that begin a request, in the languages in which they were seen most.
+/// Words that begin a request, in the most common languages.
 const VERBS: &str = "add analyse analyze answer assess audit build calculate check classify code collect compare compile \
     compute convert correct count create critique debug decide define describe design detect determine discuss do draft \
     edit estimate evaluate examine explain extract fill find fix format generate give go group help how identify implement \
@@ -30,7 +30,7 @@ const VERBS: &str = "add analyse analyze answer assess audit build calculate che
     extrae haz identifica lista quién resume traduce verifica";
 const MARKS: [&str; 7] = ["question", "task", "instruction", "request", "query", "frage", "aufgabe"];
 
-/// The question to ask for a long request, whose whole text is the document `name`.
+/// The question for a long request, whose whole text is the document `name`.
 pub fn excerpt(name: &str, text: &str) -> String {
     let (head, tail) = ends(text);
     format!(
@@ -45,13 +45,12 @@ pub(super) fn beginning(name: &str, text: &str) -> String {
     format!("[the full text is in `{name}`; it begins:]\n{}", ends(text).0.trim())
 }
 
-/// Whether a request is long.
 pub(super) fn is_long(text: &str) -> bool {
     // The byte length is an upper bound on the character count, and free.
     text.len() > LONG_CHARS && text.chars().nth(LONG_CHARS).is_some()
 }
 
-/// Rejects a huge text that asks for nothing.
+/// Rejects a very long text without a request.
 pub(super) fn require_request(text: &str) -> Result<(), Usage> {
     if text.len() <= UNASKED_CHARS_MAX || <[&str; 2]>::from(ends(text)).into_iter().any(asks) {
         return Ok(());
@@ -67,7 +66,6 @@ pub(super) fn require_request(text: &str) -> Result<(), Usage> {
     })
 }
 
-/// The first and the last part.
 fn ends(text: &str) -> (&str, &str) {
     let head = text.char_indices().nth(HEAD_CHARS).map_or(text.len(), |(at, _)| at);
     let tail = text.char_indices().rev().nth(TAIL_CHARS - 1).map_or(0, |(at, _)| at);

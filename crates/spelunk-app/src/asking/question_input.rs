@@ -1,5 +1,5 @@
-//! The question as clients send it: `question`, or `messages` in its place, plus `attachments`. These fields mean the
-//! same over HTTP and MCP, and are rejected for the same reasons as on the command line.
+//! The question as clients send it: `question`, or `messages` instead, and `attachments`. These fields mean
+//! the same over HTTP and MCP, and are rejected for the same reasons as on the command line.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::failure::Usage;
 pub const QUESTION_CHARS_MAX: usize = 100_000;
 pub const SYSTEM_CHARS_MAX: usize = 100_000;
 const MESSAGES_MAX: usize = 10_000;
-/// Names are truncated to far less than this, but only after they have been sanitized.
+/// Names are truncated to far less than this, but only after they were sanitized.
 const NAME_CHARS_MAX: usize = 4096;
 
 /// Lenient: padding is optional, and trailing bits are ignored.
@@ -28,7 +28,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A question and its attachments.
 #[derive(Debug)]
 pub struct QuestionInput {
     pub question: String,
@@ -98,8 +97,8 @@ fn attach(attachments: &mut Attachments, attachment: Value) -> Result<(), String
     attachments.attach(&name, bytes).map_err(|error| error.to_string())
 }
 
-/// Redacts secrets in a base64 attachment; text attachments are covered elsewhere. An attachment that cannot be decoded
-/// is rejected elsewhere.
+/// Redacts secrets in a base64 attachment; other code does so for text attachments and rejects what
+/// cannot be decoded.
 pub fn redact_attachment(attachment: &mut Value) {
     let Some(members) = attachment.as_object_mut() else { return };
     let name = members.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -13,14 +13,12 @@ macro_rules! choice {
             /// The words, in the order of the reference; the first is the default.
             pub const WORDS: &[&str] = &[$($word,)+];
 
-            /// The name of this variant.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// The variant with this name.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+

@@ -35,7 +35,7 @@ pub enum ConfigError {
     GroupName {
         name: String,
         what: &'static str,
-        /// The names that are taken, in words.
+        /// What the reserved names are, for the hint.
         reserved: &'static str,
         origin: Origin,
     },

@@ -17,17 +17,12 @@ use super::types;
 use super::value::Written;
 use crate::env::{Environment, XDG_CONFIG_HOME};
 
-/// The name of a project's settings file.
 pub(crate) const PROJECT_FILE: &str = "spelunk.toml";
-/// Larger files are rejected.
 const FILE_BYTES_MAX: u64 = 1_000_000;
 
-/// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The user's own.
     User,
-    /// A project's.
     Project,
 }
 
@@ -54,7 +49,6 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
     }
 }
 
-/// Parses the text of a file into a layer.
 pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
@@ -74,7 +68,6 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
     Ok(layer)
 }
 
-/// A file, for errors and origins.
 struct SettingsFile<'a> {
     text: &'a str,
     path: &'a Path,
@@ -85,7 +78,6 @@ impl<'a> SettingsFile<'a> {
         Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
     }
 
-    /// A value as written in the file.
     fn shown(&self, value: &Spanned<DeValue<'_>>) -> &'a str {
         self.text.get(value.span()).unwrap_or_default()
     }
@@ -98,8 +90,8 @@ struct Line<'a> {
     value: Option<&'a Spanned<DeValue<'a>>>,
 }
 
-/// Sections contain settings and nothing nests deeper, so there are only two levels. The parser sorts by name, but an
-/// error should report the first wrong line.
+/// The lines in file order: the parser sorts by name, but an error should report the first wrong
+/// line. Sections contain settings and nothing nests deeper.
 fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
@@ -157,7 +149,7 @@ fn read_group(
     Ok(group)
 }
 
-/// Passes a value on in the form that settings are parsed from.
+/// Converts a value to the form that settings are parsed from.
 fn with_written<T>(value: &Spanned<DeValue<'_>>, read: impl FnOnce(Written<'_>) -> T) -> T {
     match value.get_ref() {
         DeValue::String(text) => read(Written::Quoted(text)),

@@ -1,5 +1,5 @@
-//! Groups: settings under a name that the user chooses, such as `[types.protobuf]` and `[models.fast]`. The fields are
-//! settings like all others; only the name before them is free.
+//! Groups: settings under a name that the user chooses, such as `[types.protobuf]` and
+//! `[models.fast]`. The fields are settings like all others.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,9 @@ use super::table::{MODELS, Setting};
 use super::value::{Value, Written};
 use super::{models, tools, types};
 
-/// The pattern of a valid name.
 pub(crate) const NAME_PATTERN: &str = "^[a-z0-9_-]{1,40}$";
 const NAME_BYTES_MAX: usize = 40;
 
-/// What can be defined under a name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct GroupKind {
     /// The section: `types`.
@@ -27,10 +25,9 @@ pub(crate) struct GroupKind {
     pub(crate) doc: &'static str,
     /// The name used in the reference.
     pub(crate) example: &'static str,
-    /// Names that have a meaning already, and what a hint calls them.
+    /// Names that already have a meaning, and what a hint calls them.
     pub(super) reserved: Vec<&'static str>,
     pub(super) reserved_hint: &'static str,
-    /// The fields, in the order of the reference.
     pub(crate) fields: Vec<Setting>,
 }
 
@@ -54,7 +51,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// A group of that name without any fields. A reserved name is rejected: nobody could tell the two apart.
+    /// An empty group. A reserved name is rejected: the two could not be told apart.
     pub(super) fn new(kind: &'static GroupKind, name: &str, origin: Origin) -> Result<Self, ConfigError> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         let is_name = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_word);
@@ -65,7 +62,6 @@ impl Group {
         Err(ConfigError::GroupName { name, what: kind.what, reserved: kind.reserved_hint, origin })
     }
 
-    /// The field with this name.
     pub(super) fn field(&self, word: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
         let fields = &self.kind.fields;
         fields.iter().find(|field| field.word() == word).ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! Layers: the settings from one source, each value with its origin. Layers are merged by one associative function,
-//! `over`: only their precedence matters, not the order of merging.
+//! Layers: the settings from one source, each value with its origin. Layers are merged by one
+//! associative function, `over`: the order of merging does not matter, only the precedence.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,24 +19,19 @@ use crate::env::{Environment, PREFIX, VARIABLES};
 /// How much of a rejected value an error repeats.
 const FOUND_CHARS_MAX: usize = 60;
 
-/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The table of settings.
     Default,
-    /// A settings file.
     File {
         /// As shown to the user: relative where the file is in the current directory.
         path: PathBuf,
         /// From 1.
         line: usize,
     },
-    /// An environment variable.
     Env {
-        /// Its name.
         variable: String,
     },
-    /// A flag on the command line.
     Flag {
         /// With its dashes: `--set`.
         flag: String,
@@ -61,12 +56,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The value.
     pub(crate) value: Value,
-    /// Where it comes from.
     pub(crate) origin: Origin,
 }
 
@@ -109,14 +101,12 @@ impl Entries {
     }
 }
 
-/// A setting given by a flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
     /// With its dashes: `--model`.
     pub(crate) flag: String,
     /// The setting: `model.name`.
     pub(crate) key: String,
-    /// As typed.
     pub(crate) value: String,
 }
 
@@ -210,28 +200,24 @@ impl Layer {
         true
     }
 
-    /// Notices about settings without effect, lowest layer first.
     pub(crate) fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// The entry of a setting, if it is set.
     pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
     }
 
-    /// The values of all settings outside of groups.
     pub(super) fn entries(&self) -> &Entries {
         &self.entries
     }
 
-    /// The groups of a section, by name.
     pub(crate) fn groups(&self, section: &str) -> impl Iterator<Item = &Group> {
         self.groups.values().filter(move |group| group.kind.section == section)
     }
 
-    /// Adds a group. It replaces one of the same name in a lower layer entirely, so that the key of one layer is never
-    /// sent to a URL from another.
+    /// Adds a group. It replaces a group of the same name in a lower layer entirely, so that the
+    /// key from one layer is never sent to a URL from another.
     pub(super) fn put_group(&mut self, group: Group) {
         self.groups.insert((group.kind.section, group.name.clone()), group);
     }
@@ -250,7 +236,6 @@ impl Layer {
         Ok(())
     }
 
-    /// Replaces the text of a setting in this layer.
     pub(super) fn map_text(&mut self, key: &str, map: impl FnOnce(&str) -> String) {
         if let Some(Entry { value: Value::Text(text), .. }) = self.entries.0.get_mut(key) {
             *text = map(text);
@@ -275,11 +260,10 @@ pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting, Conf
     table::find(key).ok_or_else(|| unknown(key, origin.clone()))
 }
 
-/// The error for an unknown key.
 pub(super) fn unknown(key: &str, origin: Origin) -> ConfigError {
     let key = truncate(key, FOUND_CHARS_MAX).to_owned();
     let word = key.rsplit('.').next().unwrap_or(&key);
-    // A mistyped token limit is not a key.
+    // A mistyped token limit is not a secret.
     if is_secret_name(word) && !key.starts_with("limits.") {
         return ConfigError::KeyInSettings { key, origin };
     }

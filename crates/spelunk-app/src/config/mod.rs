@@ -1,5 +1,5 @@
-//! Settings from defaults, the user's file, the project's file, the environment and flags, lowest precedence first.
-//! `table` declares which settings exist; `Settings` is what the program uses; every value records its origin.
+//! Settings from defaults, the user's file, the project's file, the environment and flags, lowest precedence
+//! first. `table` declares the settings; `Settings` is what the program uses; every value records its origin.
 
 mod choice;
 mod error;
@@ -43,8 +43,8 @@ pub use tools::{ToolCommand, ToolProvider, ToolSource};
 use crate::env::Environment;
 use file::Owner;
 
-/// Reads every layer and resolves them. `current_dir` must be absolute: the search for a project file starts there and
-/// goes up.
+/// Loads and resolves all layers. `current_dir` must be absolute: the search for a project file
+/// starts there and goes up.
 pub fn load(
     environment: &Environment,
     current_dir: &Path,

@@ -74,10 +74,8 @@ pub(super) fn kind() -> GroupKind {
     }
 }
 
-/// A model with its settings resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedModel {
-    /// The user's name for it.
     pub(crate) alias: String,
     /// Its provider, URL, key and price.
     pub(crate) settings: ModelSettings,
@@ -85,17 +83,15 @@ pub struct NamedModel {
     pub(crate) context_tokens: Option<u64>,
     /// Its provider's rate per minute, if the user sets it.
     pub(crate) rate: Rate,
-    /// How long it thinks, if the user sets it.
+    /// The reasoning effort, if the user sets it.
     pub(crate) effort: Option<Effort>,
     /// Whether it sees images, if the user sets it.
     pub(crate) vision: Option<bool>,
     /// Whether it reads pages of PDF files, if the user sets it.
     pub(crate) pdf: Option<bool>,
-    /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
 
-/// Every model of the settings, by name.
 pub(super) fn resolve(
     layer: &Layer,
     local: &LocalSettings,
@@ -134,7 +130,6 @@ fn fallback(group: &Group, known: &[&str]) -> Result<Vec<String>, ConfigError> {
     }
 }
 
-/// The error for an unknown model name.
 pub(super) fn unknown_model(key: &str, name: &str, known: &[&str], origin: Origin) -> ConfigError {
     let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let advice = match nearest(name, known.iter().copied()) {

@@ -1,5 +1,5 @@
-//! What a project file may not set. The file comes with the repository: it may set harmless values, lower the user's
-//! limits, and keep its runs inside the project.
+//! What a project file may not set. The file comes with the repository: it may set harmless values,
+//! lower the user's limits, and place its runs inside the project.
 
 use std::path::{Component, Path};
 
@@ -11,7 +11,7 @@ use super::value::Value;
 /// Settings that determine where a key comes from or is sent to.
 const KEY_SETTINGS: [&str; 3] = ["model.key_env", "model.key_command", "model.base_url"];
 
-/// Rejects what a project's layer may not set. `own` contains the settings without it; `path` is the file.
+/// Rejects what a project's layer may not set. `own` is the layer of all other settings; `path` is the file.
 pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), ConfigError> {
     for setting in table::all() {
         let Some(Entry { value, origin }) = project.get(&setting.key) else { continue };

@@ -66,7 +66,6 @@ fn default_line(setting: &Setting) -> String {
     format!("# {} = {value}", setting.word())
 }
 
-/// What a reader needs to know besides the doc line.
 fn remark(setting: &Setting) -> String {
     let is_set = matches!(setting.fallback, Fallback::Value(_));
     let example = if is_set { "" } else { " No default. Example:" };

@@ -8,36 +8,30 @@ use super::error::ConfigError;
 use super::layer::{Entries, Origin};
 use super::models::{NamedModel, unknown_model};
 
-/// Which model does which work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
     /// The model that leads a run.
     pub(crate) root: RoleModel,
     /// Answers sub-calls and acts as the analysts.
     pub sub: RoleModel,
-    /// Writes the synthesis.
     pub synthesis: RoleModel,
-    /// Computes embeddings; if unset, the built-in table does.
+    /// Computes embeddings; if unset, the built-in table is used.
     pub(crate) embedding: RoleModel,
 }
 
-/// The model of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleModel {
     /// Not set: `model.*` for the root, the root's model for the others.
     Unset,
     /// One of `[models.NAME]`.
     Named {
-        /// Its name.
         alias: String,
         /// The setting that names it.
         because: String,
     },
     /// A model at its provider's default URL.
     AtProvider {
-        /// The provider.
         provider: ProviderChoice,
-        /// The provider's name for the model.
         name: String,
         /// The setting that names it.
         because: String,
@@ -70,7 +64,7 @@ fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<Role
     if nearness(entries, "roles.root") > 0 && nearness(entries, "roles.root") >= nearest {
         return of_role(entries, "roles.root", models);
     }
-    // `--model openai/fast` and `--model fast --base-url …` also give the location of the model.
+    // `--model openai/fast` and `--model fast --base-url …` also say where the model is.
     let of_name = nearness(entries, "model.name");
     let is_placed =
         ["model.provider", "model.base_url"].iter().any(|key| nearness(entries, key) >= of_name.max(1));

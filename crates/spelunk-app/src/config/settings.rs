@@ -1,5 +1,5 @@
-//! Settings as the program uses them: typed, complete, each with its origin. One function builds them from the merged
-//! layers; no later code checks whether something was set.
+//! Settings as the program uses them: typed, complete, each with its origin. One function builds
+//! them from the merged layers, so that no other code checks whether something is set.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -18,28 +18,20 @@ use super::table::{AZURE_API_VERSION, TYPES};
 use super::tools::{self, ToolSource};
 use super::types;
 
-/// All settings of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The model that answers calls.
     pub model: ModelSettings,
-    /// User-defined models, by name.
     pub(crate) models: BTreeMap<String, NamedModel>,
-    /// Sources of tools, by name.
     pub tools: BTreeMap<String, ToolSource>,
-    /// The names of those that questions may use.
+    /// The names of the sources that questions may use.
     pub tools_on: Vec<String>,
-    /// The names of tools, or sources, that child frames may use, too.
+    /// The names of tools, or sources, that child frames may use too.
     pub sub_tools_on: Vec<String>,
-    /// Which model does which work.
     pub roles: Roles,
-    /// How a question is answered.
     pub strategy: StrategyChoice,
-    /// The sandbox for model code.
     pub(crate) sandbox: SandboxChoice,
-    /// What a recorded reply survives.
+    /// When a recorded reply is durable.
     pub(crate) durability: DurabilityChoice,
-    /// The directory for runs.
     pub(crate) workspace_path: PathBuf,
     /// The age in days after which runs are cleaned up.
     pub retention_days: u64,
@@ -47,55 +39,38 @@ pub struct Settings {
     pub(crate) cache_replies: bool,
     /// The size of the cache for objects of S3.
     pub objects_bytes_max: u64,
-    /// When output is coloured.
     pub color: ColorChoice,
-    /// Models that run inside this program.
     pub local: LocalSettings,
-    /// Settings of the server.
     pub server: ServerSettings,
-    /// The fleet that this process belongs to.
     pub fleet: FleetSettings,
-    /// The limits the engine enforces.
     pub limits: Limits,
     layer: Layer,
 }
 
-/// Models that run inside this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalSettings {
-    /// Their folder, if not the default one.
     pub(crate) path: Option<String>,
-    /// The hub they are pulled from.
     pub hub_url: String,
-    /// Compute threads, if the user sets them; otherwise one per core.
+    /// Compute threads; one per core if unset.
     pub(crate) threads: Option<NonZero<usize>>,
 }
 
-/// The fleet that a process belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetSettings {
-    /// Its servers, if there is one.
     pub url: Option<String>,
-    /// The credentials.
     pub creds_file: Option<String>,
-    /// The root certificates.
     pub ca_file: Option<String>,
-    /// What the names of its streams begin with.
     pub prefix: String,
-    /// The name of this node, if the user sets it.
     pub node: Option<String>,
-    /// How long a node may be silent.
+    /// How long a node may be silent before it loses its runs.
     pub lease_ms: u64,
-    /// The size of the cache.
     pub cache_bytes_max: u64,
     /// How many model calls this node makes at once.
     pub calls_max: u64,
 }
 
-/// Settings of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// The address it listens on.
     pub listen: String,
     /// The file with the digests of access tokens.
     pub token_file: Option<String>,
@@ -103,15 +78,10 @@ pub struct ServerSettings {
     pub hosts: Vec<String>,
     /// Origins whose pages may send requests.
     pub cors_origins: Vec<String>,
-    /// Runs in parallel.
     pub runs_parallel_max: u64,
-    /// Queued runs.
     pub queue_max: u64,
-    /// Concurrent connections.
     pub connections_max: u64,
-    /// The largest request body.
     pub body_bytes_max: u64,
-    /// The largest upload.
     pub upload_bytes_max: u64,
     /// The timeout for receiving a request, and for a client to read a piece of a response.
     pub request_ms_max: u64,
@@ -124,38 +94,28 @@ pub struct ServerSettings {
 pub struct ModelSettings {
     /// The section, for messages: `model`, `models.fast`.
     pub(crate) section: String,
-    /// The API format.
     pub provider: ProviderChoice,
-    /// The provider's name for the model.
     pub(crate) name: Option<String>,
-    /// The base URL of requests.
     pub(crate) base_url: Option<String>,
     /// The environment variable that contains the key.
     pub(crate) key_env: Option<String>,
-    /// A command that prints the key.
     pub(crate) key_command: Option<String>,
     /// The program that answers, with the provider `command`.
     pub(crate) command: Option<String>,
     /// Whether that program writes JSON lines instead of plain text.
     pub(crate) command_json: bool,
-    /// The Azure API version.
     pub(crate) azure_api_version: String,
     /// The token price, if the user sets it.
     pub(crate) price: Option<Price>,
-    /// Whether to look for a model server on this machine.
     pub probe_local: bool,
-    /// Sampling of a local model.
     pub(crate) sampling: Sampling,
-    /// The folder and options of local models.
     pub(crate) local: LocalSettings,
 }
 
-/// Sampling of a local model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sampling {
     /// In millionths; 0 always takes the most likely token.
     pub(crate) temperature: u64,
-    /// The random seed.
     pub(crate) seed: u32,
     /// The context window, if the user sets it.
     pub(crate) context_tokens: Option<u64>,
@@ -191,17 +151,14 @@ impl Settings {
         })
     }
 
-    /// The origin of a setting's value.
     pub(crate) fn origin(&self, key: &str) -> &Origin {
         self.layer.get(key).map_or(&Origin::Default, |entry| &entry.origin)
     }
 
-    /// Notices about settings without effect.
     pub fn notices(&self) -> &[String] {
         self.layer.notices()
     }
 
-    /// The user-defined content types, by name.
     pub(crate) fn custom_kinds(&self) -> impl Iterator<Item = CustomKind> {
         self.layer.groups(TYPES).map(types::custom_kind)
     }
@@ -211,7 +168,6 @@ impl Settings {
         self.custom_kinds().fold(Detector::default(), Detector::with_custom)
     }
 
-    /// Everything that was set, with its origin.
     pub(super) fn layer(&self) -> &Layer {
         &self.layer
     }
@@ -296,7 +252,6 @@ impl ServerSettings {
     }
 }
 
-/// Splits a comma-separated value.
 fn words(entries: &Entries, key: &str) -> Vec<String> {
     let words = entries.text(key).unwrap_or_default().split(',').map(str::trim);
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -313,7 +268,7 @@ fn limits(entries: &Entries) -> Limits {
     limits
 }
 
-/// Input and output both have a price, or neither has: half a price would make a run look cheaper than it is.
+/// Either both input and output have a price or neither: half a price would make a run look cheaper than it is.
 fn price(section: &str, entries: &Entries) -> Result<Option<Price>, ConfigError> {
     const KEYS: [&str; 3] = [
         "model.price_input_usd_per_mtok",

@@ -88,7 +88,7 @@ fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, Co
     Ok(found)
 }
 
-/// The displayable part of a value that can contain a secret. An empty text is shown as it is.
+/// The displayable part of a value that may contain a secret. An empty text is shown as it is.
 fn shown(value: &Value, display: Display) -> Value {
     let text = value.as_text().unwrap_or_default();
     match display {

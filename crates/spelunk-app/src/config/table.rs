@@ -9,33 +9,26 @@ use super::choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice
 use super::value::{Decimal, Value, WHOLE_MAX};
 use crate::env::PREFIX;
 
-/// The kind of value a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any text.
     Text,
     /// The name of an environment variable. Never repeated in errors: it may be a key in the wrong place.
     VariableName,
     /// An integer between bounds, both inclusive.
     Whole {
-        /// The smallest.
         min: u64,
-        /// The largest.
         max: u64,
     },
-    /// A boolean.
     YesNo,
     /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
     /// A non-negative number with up to six decimals.
     Number,
-    /// A list of texts.
     List,
     /// A list of file extensions.
     Extensions,
     /// A list of whole file names.
     FileNames,
-    /// An addition to a prompt.
     Prompt,
     /// A regular expression.
     Pattern,
@@ -44,32 +37,29 @@ pub(crate) enum Kind {
 /// The value of a setting that is not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fallback {
-    /// This value.
     Value(Value),
     /// None; the reference shows an example instead.
     Unset {
-        /// A plausible value.
         example: Value,
     },
 }
 
-/// What a project file may do with a setting: it comes with a stranger's repository. Every other layer belongs to the
-/// user and may set anything.
+/// What a project file, which may come with a stranger's repository, may do with a setting. Every
+/// other layer belongs to the user and may set anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Set it: no value is harmful.
+    /// Set it: no value does harm.
     Everywhere,
-    /// Lower the user's value: a higher one could cost money, time, memory or disk.
+    /// Lower the user's value: a higher one could cost money, time, memory or disk space.
     LowerOnly,
     /// Set it to a path inside the project.
     InsideProject,
-    /// Not set it: a value could run a command, send a key or documents somewhere, hide the cost of a run, or delete
-    /// files.
+    /// Nothing: a value could run a command, send a key or documents somewhere, hide the cost of a
+    /// run, or delete files.
     UserOnly,
 }
 
 impl Reach {
-    /// The remark in the reference.
     pub(crate) fn remark(self) -> &'static str {
         match self {
             Self::Everywhere => "",
@@ -80,10 +70,8 @@ impl Reach {
     }
 }
 
-/// Whether the value may be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Display {
-    /// As it is.
     Plain,
     /// A URL: shown without credentials.
     Address,
@@ -91,20 +79,15 @@ pub(crate) enum Display {
     Secret,
 }
 
-/// The declaration of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Its name: a section, a dot, a word.
     pub(crate) key: String,
-    /// The kind of its value.
     pub(crate) kind: Kind,
     /// One line for the reference.
     pub(crate) doc: &'static str,
-    /// Its default.
     pub(crate) fallback: Fallback,
-    /// Which layers may set it.
     pub(crate) reach: Reach,
-    /// Whether its value may be printed.
     pub(crate) display: Display,
 }
 
@@ -119,12 +102,11 @@ impl Setting {
         self.key.split_once('.').map_or(&self.key, |(_, word)| word)
     }
 
-    /// The environment variable that sets it.
     pub(crate) fn variable(&self) -> String {
         variable_of(&self.key)
     }
 
-    /// The same setting, but not settable by a project file.
+    /// The same setting, but not for project files.
     pub(super) fn own(self) -> Self {
         Self { reach: Reach::UserOnly, ..self }
     }
@@ -138,23 +120,20 @@ impl Setting {
     }
 }
 
-/// Every setting, in the order of the reference.
 pub(crate) fn all() -> &'static [Setting] {
     &TABLE
 }
 
-/// The setting of that key.
 pub(crate) fn find(key: &str) -> Option<&'static Setting> {
     TABLE.iter().find(|setting| setting.key == key)
 }
 
-/// Settings of earlier versions that no longer have an effect, and why. They are still accepted, with a notice.
+/// Settings of earlier versions that have no effect any more, and why. They are still accepted, with a notice.
 const RETIRED: [(&str, &str); 2] = [
     ("limits.stage_tasks_max", "`limits.calls_parallel_max` limits how many analysts work at once"),
     ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` limits how much an analyst writes"),
 ];
 
-/// Why the setting with this key no longer has an effect, if it is a retired one.
 pub(crate) fn retired(key: &str) -> Option<&'static str> {
     RETIRED.iter().find(|(known, _)| *known == key).map(|(_, why)| *why)
 }
@@ -184,22 +163,17 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("limits", "Every limit that the engine enforces."),
 ];
 
-/// The section of user-defined content types: `[types.protobuf]`.
 pub(crate) const TYPES: &str = "types";
 
-/// The section of user-defined models: `[models.fast]`.
 pub(crate) const MODELS: &str = "models";
 
-/// The section of the user's tools: `[tools.jira]`.
 pub(crate) const TOOLS: &str = "tools";
 
-/// The default model hub.
 const HUB_URL: &str = "https://huggingface.co";
 
-/// The default Azure API version.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
-/// Declares settings: a line for the reference, the key, and the value with what may be done with it.
+/// Declares settings: the line for the reference, the key, and the default value with its restrictions.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $key:literal = $value:expr;)+) => {
         vec![$($crate::config::table::Setting {
@@ -320,7 +294,7 @@ fn server() -> Vec<Setting> {
     }
 }
 
-/// A project file may set none of these: a fleet gets the text that is asked about.
+/// A project file may set none of these: the text of a question is sent to the fleet.
 fn fleet() -> Vec<Setting> {
     settings! {
         /// The NATS servers of the fleet, comma-separated, such as `nats://10.0.0.1:4222`; empty means none.
@@ -342,7 +316,7 @@ fn fleet() -> Vec<Setting> {
     }
 }
 
-/// Frames below this depth have one child each: deeper trees cost calls and find nothing.
+/// Deeper trees cost calls and find nothing.
 const DEPTH_MAX: u64 = 5;
 
 fn limit(limit: &Limit) -> Setting {
@@ -359,7 +333,7 @@ fn limit(limit: &Limit) -> Setting {
     }
 }
 
-/// A project may only lower resource limits; chunk sizes are harmless.
+/// A project file may only lower resource limits; chunk sizes are harmless.
 fn limit_reach(name: &str) -> Reach {
     match name {
         // Lowering it would delete replies that the user paid for.
@@ -374,7 +348,7 @@ pub(super) fn is_unlimited(key: &str, value: u64) -> bool {
     value == 0 && ["limits.files_max", "limits.reader_tokens_max"].contains(&key)
 }
 
-/// With zero, these limits would allow no progress.
+/// With a value of zero, these limits would allow no progress.
 fn limit_min(name: &str) -> u64 {
     let is_step =
         name.starts_with("chunk_") || ["calls_parallel_max", "page_lines", "page_lines_max"].contains(&name);

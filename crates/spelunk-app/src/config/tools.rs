@@ -1,5 +1,5 @@
-//! Tools of the user: `[tools.jira]` in the user's own settings, with the program or server that provides them. A
-//! project file cannot define or change any.
+//! The user's tools: `[tools.jira]` in the user's own settings, with the program or server that
+//! provides them. A project file cannot define or change any.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,12 @@ use super::layer::Layer;
 use super::table::{Display, Kind, TOOLS, settings, unset};
 use super::value::{Value, WHOLE_MAX};
 
-/// What a command is: an MCP server on standard input and output, or one tool that reads its arguments there and writes
-/// its result, both as JSON.
+/// What a command is: an MCP server on standard input and output, or a single tool that reads its
+/// arguments there and writes its result, both as JSON.
 const KINDS: &[&str] = &["mcp", PROGRAM];
 const PROGRAM: &str = "program";
 
-/// A call that takes longer is given up.
 const TIMEOUT_MS: u64 = 60_000;
-/// Calls of each tool in one run.
 const CALLS_MAX: u64 = 100;
 
 pub(super) fn kind() -> GroupKind {
@@ -60,10 +58,8 @@ pub(super) fn kind() -> GroupKind {
 
 const EFFECTS: &[&str] = &["read", "repeatable", "once"];
 
-/// A source of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolSource {
-    /// The user's name for it.
     pub name: String,
     pub provider: ToolProvider,
     /// The class of every call, if the user sets it.
@@ -74,7 +70,6 @@ pub struct ToolSource {
     pub is_allowed: bool,
 }
 
-/// What provides tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolProvider {
     /// An MCP server that this program starts.
@@ -85,12 +80,11 @@ pub enum ToolProvider {
     Program { command: ToolCommand, description: String, schema: String },
 }
 
-/// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCommand {
     pub program: String,
     pub arguments: Vec<String>,
-    /// Variables that it may see besides the usual ones.
+    /// Variables that it may see besides the standard ones.
     pub env: Vec<String>,
 }
 
@@ -105,7 +99,7 @@ impl ToolCommand {
 }
 
 impl ToolSource {
-    /// The MCP server that `--mcp` names: a URL, or the words of a command. Nothing is expanded.
+    /// The MCP server that `--mcp` names: a URL or the words of a command. Nothing is expanded.
     pub fn of_flag(name: String, text: &str) -> Option<Self> {
         let provider = if text.starts_with("http://") || text.starts_with("https://") {
             ToolProvider::Url(text.to_owned())
@@ -118,7 +112,6 @@ impl ToolSource {
     }
 }
 
-/// Every source of the settings, by name.
 pub(super) fn resolve(layer: &Layer) -> Result<BTreeMap<String, ToolSource>, ConfigError> {
     layer.groups(TOOLS).map(|group| Ok((group.name.clone(), source(group)?))).collect()
 }

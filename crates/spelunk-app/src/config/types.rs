@@ -50,7 +50,6 @@ pub(super) fn check(group: &Group) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The type as the detector uses it.
 pub(crate) fn custom_kind(group: &Group) -> CustomKind {
     let entries = &group.entries;
     let text = |key: &str| entries.get(key).and_then(|entry| entry.value.as_text());

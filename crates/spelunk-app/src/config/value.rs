@@ -1,5 +1,5 @@
-//! Values: what a setting can hold, and how text from a file, a variable or a flag is parsed into one. A refusal states
-//! what the value must be; the layer that read it adds the location.
+//! Values: what a setting can hold, and how text from a file, a variable or a flag is parsed. A
+//! refusal says what the value must be; the layer that read it adds the location.
 
 use std::fmt;
 
@@ -10,35 +10,27 @@ use super::table::Kind;
 
 /// The largest integer a setting can hold: the largest in TOML.
 pub(crate) const WHOLE_MAX: u64 = 9_223_372_036_854_775_807;
-/// The largest number a setting can hold.
 const NUMBER_WHOLE_MAX: u64 = 1_000_000;
 const MILLION: u64 = 1_000_000;
-/// An addition to an analyst's prompt is paid for with every chunk.
+/// Limited, because every chunk pays for an addition to an analyst's prompt.
 const PROMPT_BYTES_MAX: usize = 4000;
 
-/// The value of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Text; also the word of a choice.
     Text(String),
-    /// An integer.
     Whole(u64),
-    /// A boolean.
     YesNo(bool),
-    /// A number with up to six decimals.
     Number(Decimal),
-    /// A list of texts.
     List(Vec<String>),
 }
 
 /// A non-negative number in millionths: exact and comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
-    /// The number of millionths.
     pub(crate) millionths: u64,
 }
 
-/// Why a value was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// What the value must be, to follow "must be" in a message.
@@ -52,27 +44,20 @@ pub(crate) struct Refusal {
 pub(crate) enum Written<'a> {
     /// From a variable or a flag: everything is text.
     Plain(&'a str),
-    /// A string in a file.
     Quoted(&'a str),
     /// An integer in a file.
     Integer {
-        /// Its digits, with a sign.
         digits: &'a str,
-        /// Their radix.
         radix: u32,
     },
-    /// A float in a file.
     Float(&'a str),
-    /// A boolean in a file.
     Boolean(bool),
-    /// A list of strings in a file.
     List(&'a [&'a str]),
     /// Anything else in a file: dates, other lists, tables.
     Other,
 }
 
 impl Value {
-    /// Parses a written value as this kind.
     pub(crate) fn read(kind: Kind, written: Written<'_>) -> Result<Self, Refusal> {
         match kind {
             Kind::Text => read_text(written).map(Self::Text),
@@ -89,12 +74,10 @@ impl Value {
         }
     }
 
-    /// The text, if it is one.
     pub(crate) fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// As JSON.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) => text.as_str().into(),
@@ -153,7 +136,7 @@ fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     refuse("a list of strings in quotes")
 }
 
-/// Extensions in the form that documents are compared with.
+/// Extensions, normalised for comparison with documents.
 fn read_extensions(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     let bare = |text: String| text.strip_prefix('.').unwrap_or(&text).to_lowercase();
     let extensions: Vec<String> = read_list(written)?.into_iter().map(bare).collect();
@@ -268,7 +251,7 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
     Ok(Decimal { millionths: whole * MILLION + below_one })
 }
 
-/// Whether a number is negative, and the rest of it.
+/// Splits a number into its sign and magnitude; true if it is negative.
 fn sign_and_magnitude(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,6 +1,6 @@
-//! Searches one index of the workspace, updating it first if necessary. If the embedding model is unavailable, the
-//! search uses words only and the result says so; the index is never rebuilt for that, because its vectors may have
-//! cost money.
+//! Searches one index of the workspace, updating it first if necessary. If the embedding model is
+//! unavailable, the search uses words only and the result says so; the index is never rebuilt
+//! because of that: its vectors may have cost money.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,25 +16,22 @@ use crate::app::App;
 
 use crate::failure::Failure;
 
-/// An index and its search options.
 pub struct Indexed<'a> {
     pub app: &'a App,
-    /// Its folder in the workspace.
     pub folder: &'a str,
     pub level: Level,
-    /// If a lot of text is missing, a search by words reads the text instead. Whether the index is then built in the
-    /// background, for processes that live long enough.
+    /// If a lot of text is not indexed, a search by words scans the text instead. Whether the index
+    /// is then built in the background, for processes that live long enough.
     pub in_background: bool,
-    /// Called with the progress of an update.
     pub progress: &'a mut dyn FnMut(IndexProgress),
 }
 
 /// When the index is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Before every search: it covers exactly what is searched.
+    /// Before every search, so that it covers exactly the searched text.
     Always,
-    /// Only if something that is searched is missing or out of date.
+    /// Only if something that is searched is missing or outdated.
     WhereNeeded,
 }
 
@@ -52,7 +49,7 @@ impl Indexed<'_> {
         self.search_in(None, view, query, whole)
     }
 
-    /// The same with the index in another directory than the workspace.
+    /// The same with the index in another directory.
     pub(crate) fn search_in(
         &mut self,
         dir: Option<&PrivateDir>,
@@ -87,7 +84,7 @@ impl Indexed<'_> {
                 match self.update(&mut index, whole.as_ref().unwrap_or(view), &options) {
                     Ok(report) => notices.extend(report.rebuilt.map(Notice::Rebuilt)),
                     Err(IndexError::Embed { source }) => return self.read(view, query, source),
-                    // Somebody is building it: what is complete is searched, the rest is read.
+                    // Another process is building it: the complete part is searched, the rest is scanned.
                     Err(IndexError::Locked { .. }) if bytes == 0 => {}
                     Err(IndexError::Locked { .. }) if query.mode != Mode::Meaning => {
                         let because = Notice::NotIndexed { bytes, is_building: true };
@@ -108,7 +105,6 @@ impl Indexed<'_> {
         }
     }
 
-    /// Brings the index up to date with a view.
     pub fn build(&mut self, view: &View) -> Result<UpdateReport, Failure> {
         let index_options = IndexOptions { embedder: Some(self.app.embedder()?) };
         let mut index = Index::open_in(&self.dir(None)?, self.folder, index_options)?;
@@ -145,7 +141,7 @@ impl Indexed<'_> {
         })
     }
 
-    /// Searches by words, without an index, unless the query asked for meaning.
+    /// Searches by words without an index, unless the query requires meaning.
     fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<SearchResults, Failure> {
         if query.mode == Mode::Meaning {
             return Err(error.into());

@@ -13,7 +13,7 @@ use crate::result_details::{self, Evidence, Metrics};
 pub struct Answer {
     /// The run id, for follow-up questions, `resume` and `spelunk show`.
     pub run: RunId,
-    /// Whether there is an answer and it is not empty.
+    /// Whether there is a non-empty answer.
     pub success: bool,
     /// The answer as text; JSON if a schema was given.
     pub answer: Option<String>,
@@ -21,7 +21,7 @@ pub struct Answer {
     pub citations: Vec<Citation>,
     /// How well the sources support the answer.
     pub grounding: Option<Grounding>,
-    /// How sure it is, from 0 to 1: see `docs/reports.md`.
+    /// How certain the answer is, from 0 to 1: see `docs/reports.md`.
     pub confidence: Option<f64>,
     /// Every citation that was checked and every fact that an agent recorded; at most 1,000.
     pub evidence: Vec<Evidence>,
@@ -36,7 +36,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer for a program in another language; its fields are named as in `spelunk ask --json`.
+    /// The answer as JSON; its fields are named as in `spelunk ask --json`.
     pub fn json(&self) -> Value {
         let hint = match &self.outcome {
             RunOutcome::Failed { code, .. } | RunOutcome::Partial { stopped_by: code } => code.hint(),

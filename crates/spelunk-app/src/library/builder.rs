@@ -87,8 +87,8 @@ impl Builder {
     }
 
     /// Gives the model a function of this program as a tool, in the strategies `repl` and `agent`. `schema` describes
-    /// its arguments, a JSON object, and with its `description` the tool itself. What a call returned is recorded and
-    /// not repeated when a run is resumed; `effect` says what happens if nothing was recorded.
+    /// the arguments, a JSON object, and its `description` the tool itself. The result of a call is recorded, and the
+    /// call is not repeated when a run is resumed; `effect` says what happens if no result was recorded.
     pub fn tool<F>(
         mut self,
         name: impl Into<String>,

@@ -1,4 +1,4 @@
-//! The contexts of a workspace for Rust programs: the types of the store, and the functions over personal contexts.
+//! The contexts of a workspace for Rust programs: the types of the store, and functions for personal contexts.
 
 use std::path::Path;
 

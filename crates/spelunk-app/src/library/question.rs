@@ -31,10 +31,9 @@ enum QuestionText {
     Conversation { system: Option<String>, messages: Vec<Message> },
 }
 
-/// How to answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AnswerOptions {
-    /// `None`: the strategy of the settings.
+    /// `None` means the configured strategy.
     pub(super) strategy: Option<StrategyChoice>,
     pub(super) focus: Focus,
     pub(super) schema: Option<String>,

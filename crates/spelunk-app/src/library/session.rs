@@ -1,4 +1,4 @@
-//! Sessions for code without a run: Python cells in a worker process, whose host calls the program answers itself.
+//! Code sessions without a run: Python cells in a worker process; the program itself answers their host calls.
 
 use spelunk_engine::{Clock as _, SystemClock};
 pub use spelunk_sandbox::{
@@ -27,7 +27,7 @@ impl Sessions {
         Self { sandbox, limits }
     }
 
-    /// A session with these functions. Blocking, as everything that a session does.
+    /// A session with these functions. Blocking, like everything that a session does.
     pub fn open(&self, functions: Vec<HostFunction>) -> Result<Box<dyn Interpreter>, InterpreterError> {
         let clock_ms = SystemClock.now_ms();
         self.sandbox.open(&Setup { functions, clock_ms, limits: self.limits, ..Setup::empty() })

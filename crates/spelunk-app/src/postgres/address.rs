@@ -1,5 +1,5 @@
-//! The address of a database: its URL, and the password from the URL, `PGPASSWORD` or `~/.pgpass`. The password is
-//! nowhere but in the configuration of the client, which shows it to nobody.
+//! The address of a database: its URL, and the password from the URL, `PGPASSWORD` or `~/.pgpass`.
+//! The password is stored only in the client's configuration, which never shows it.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -22,10 +22,8 @@ pub fn is_postgres_url(typed: &str) -> bool {
     SCHEMES.iter().any(|scheme| typed.starts_with(scheme))
 }
 
-/// Where a database is.
 #[derive(Debug)]
 pub(super) struct Address {
-    /// The name of the database.
     pub(super) name: String,
     /// The URL without the password.
     pub(super) url: String,
@@ -40,19 +38,18 @@ pub(super) struct Target {
     pub(super) trust: Trust,
 }
 
-/// Where the server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     Tcp(String, u16),
     Socket(PathBuf),
 }
 
-/// Whose certificate is accepted.
+/// Which certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Anybody's, as PostgreSQL's own clients do unless told otherwise.
+    /// Any, as PostgreSQL's own clients do by default.
     Anybody,
-    /// That of the host, signed by somebody whom this machine trusts, or by the owner of this file.
+    /// The host's, signed by an authority that this machine trusts or, if given, by the one in this file.
     Host(Option<PathBuf>),
 }
 
@@ -71,11 +68,11 @@ impl Address {
     }
 }
 
-/// The URL up to its credentials, the user, and the rest; parameters that are passwords are left out.
+/// The URL without the password: neither in the credentials nor in the parameters.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    // A password may contain `/` and `@` although it should not.
+    // A password may contain `/` and `@`, although it should not.
     let rest = match rest.rsplit_once('@') {
         Some((credentials, place)) => {
             let user = credentials.split(':').next().unwrap_or_default();
@@ -95,7 +92,7 @@ fn is_secret(pair: &str) -> bool {
 
 fn target(url: &str, environment: &Environment) -> Result<Target, String> {
     let (before, query) = url.split_once('?').unwrap_or((url, ""));
-    // Otherwise a part of a password would be taken for a host or a database, and shown.
+    // Otherwise a part of the password would be mistaken for a host or a database, and shown.
     if before.matches('@').count() > 1 {
         return Err("an `@` in a user or a password is written as `%40`".to_owned());
     }
@@ -108,7 +105,7 @@ fn target(url: &str, environment: &Environment) -> Result<Target, String> {
         }
     }
     let plain = if kept.is_empty() { before.to_owned() } else { format!("{before}?{}", kept.join("&")) };
-    // The words of the parser repeat parts of the URL, which may be those of the password.
+    // The parser's message would quote parts of the URL, perhaps of the password.
     let mut config: Config = plain.parse().map_err(|_| "the URL is not valid".to_owned())?;
     let (ssl, trust) = match mode {
         "disable" => (SslMode::Disable, Trust::Anybody),
@@ -134,7 +131,7 @@ fn target(url: &str, environment: &Environment) -> Result<Target, String> {
     Ok(Target { config, place, trust })
 }
 
-/// The password that the user keeps for this database.
+/// The password that the user has stored for this database.
 fn password(config: &Config, place: &Place, port: u16, environment: &Environment) -> Option<String> {
     if let Some(password) = environment.text(env::PGPASSWORD) {
         return Some(password.to_owned());
@@ -144,7 +141,7 @@ fn password(config: &Config, place: &Place, port: u16, environment: &Environment
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As PostgreSQL's own clients: a file that others may read is not used.
+        // Like PostgreSQL's own clients, ignores a file that others can read.
         if file.metadata().ok()?.permissions().mode() & 0o077 != 0 {
             return None;
         }

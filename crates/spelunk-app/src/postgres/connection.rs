@@ -1,5 +1,5 @@
-//! A connection to a server: TCP or a socket, at most so many bytes of it, TLS if wanted, and the request that cancels
-//! a statement.
+//! A connection to a server: TCP or a Unix socket with a byte limit, TLS if wanted, and the request
+//! that cancels a statement.
 
 use std::future::Future;
 use std::io;
@@ -18,21 +18,20 @@ use super::address::{Address, Place, Target};
 use super::tls::Tls;
 use super::{REACH_HINT, shortened, told, unusable};
 
-/// What one connection may send, with everything around the rows. A result has at most 10 MB.
+/// The most bytes that one connection may receive, including protocol overhead. A result has at most 10 MB.
 const BYTES_MAX: u64 = 100_000_000;
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What drives a connection until it ends.
+/// Drives a connection until it ends.
 type Driving = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// How to cancel a statement of a connection.
 pub(super) struct Cancelling {
     place: Place,
     tls: Tls,
 }
 
 impl Cancelling {
-    /// Asks the server to end the statement. There is nothing to do if that fails: its time limit will.
+    /// Asks the server to end the statement. If that fails, its time limit ends it.
     pub(super) async fn cancel(&self, token: &CancelToken) {
         let asking = async {
             if let Ok(stream) = open(&self.place).await {
@@ -43,7 +42,6 @@ impl Cancelling {
     }
 }
 
-/// Connects and signs in.
 pub(super) async fn connect(address: &Address) -> Result<(Client, Driving, Cancelling), ServerError> {
     let Target { config, place, trust } = address.target.as_ref().map_err(Clone::clone)?;
     let host = match place {
@@ -56,7 +54,7 @@ pub(super) async fn connect(address: &Address) -> Result<(Client, Driving, Cance
     Ok((client, Box::pin(connection), Cancelling { place: place.clone(), tls }))
 }
 
-/// What to try about an error that is not one of the server's own.
+/// The hint for an error that the server did not report itself.
 pub(super) fn hint(why: &str) -> &'static str {
     let why = why.to_lowercase();
     if why.contains("certificate") || why.contains("tls") {
@@ -79,7 +77,7 @@ async fn open(place: &Place) -> io::Result<Metered> {
     Ok(Metered { stream, bytes_left: BYTES_MAX })
 }
 
-/// A stream that ends with an error once it has sent too much: the client would keep a whole message of any size.
+/// A stream that fails once it has received too much: the client would buffer a message of any size.
 pub(super) struct Metered {
     stream: Stream,
     bytes_left: u64,
@@ -91,7 +89,6 @@ enum Stream {
     Unix(UnixStream),
 }
 
-/// Calls the same function of whichever stream it is.
 macro_rules! on_stream {
     ($metered:expr, $stream:ident => $call:expr) => {
         match &mut $metered.stream {

@@ -1,5 +1,5 @@
-//! TLS of a connection: `rustls` with the same provider and the same trust as for model servers. Unless the URL says
-//! `verify-full`, any certificate is accepted, as PostgreSQL's own clients do.
+//! TLS for a connection: `rustls` with the same provider and the same trust as for model servers.
+//! Unless the URL says `verify-full`, any certificate is accepted, as by PostgreSQL's own clients.
 
 use std::future::Future;
 use std::io::{self, Read as _};
@@ -28,7 +28,6 @@ use super::unusable;
 const CERTIFICATES_BYTES_MAX: u64 = 1_000_000;
 const TLS_HINT: &str = "check `sslmode` and `sslrootcert` in the URL";
 
-/// How to begin TLS with a host.
 #[derive(Clone)]
 pub(super) struct Tls {
     connector: TlsConnector,
@@ -121,7 +120,7 @@ impl TlsConnect<Metered> for Tls {
     }
 }
 
-/// A stream with TLS. The password is not bound to it: what `verify-full` checks is the certificate.
+/// A TLS stream. The password is not bound to the channel: `verify-full` checks the certificate.
 pub(super) struct Encrypted(client::TlsStream<Metered>);
 
 impl TlsStream for Encrypted {

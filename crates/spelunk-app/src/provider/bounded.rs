@@ -1,11 +1,12 @@
-//! A model with what the user configured: its context window, its provider's rate per minute, its reasoning effort and
-//! whether it sees images and reads PDF.
+//! A model with the user's configuration: its context window, rate per minute, reasoning effort,
+//! and whether it accepts images and PDF.
 
 use std::sync::Arc;
 
 use futures_util::stream;
 use spelunk_model::{
-    Effort, Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens, image_tokens,
+    Effort, Message, Model, ModelError, ModelFacts, ModelStream, Part, Prompt, Rate, estimate_tokens,
+    image_tokens,
 };
 use spelunk_types::{CallId, ModelRef};
 
@@ -13,10 +14,7 @@ use spelunk_types::{CallId, ModelRef};
 pub struct BoundedModel {
     inner: Arc<dyn Model>,
     context_tokens: Option<u64>,
-    rate: Rate,
-    effort: Option<Effort>,
-    vision: Option<bool>,
-    pdf: Option<bool>,
+    facts: ModelFacts,
 }
 
 impl BoundedModel {
@@ -32,7 +30,18 @@ impl BoundedModel {
             || rate != Rate::default()
             || effort.is_some()
             || vision.or(pdf).is_some();
-        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort, vision, pdf })
+        if !is_bounded {
+            return None;
+        }
+        let known = inner.facts();
+        let window_tokens = match (context_tokens, known.window_tokens) {
+            (Some(told), Some(of_file)) if known.computes_here => Some(told.min(of_file)),
+            (told, known) => told.or(known),
+        };
+        let sees_images = vision.unwrap_or(known.sees_images);
+        let reads_pdf = pdf.unwrap_or(known.reads_pdf);
+        let facts = ModelFacts { rate, effort, window_tokens, sees_images, reads_pdf, ..known };
+        Some(Self { inner: Arc::clone(inner), context_tokens, facts })
     }
 }
 
@@ -41,35 +50,8 @@ impl Model for BoundedModel {
         self.inner.reference()
     }
 
-    fn price(&self) -> Option<Price> {
-        self.inner.price()
-    }
-
-    fn rate(&self) -> Rate {
-        self.rate
-    }
-
-    fn effort(&self) -> Option<Effort> {
-        self.effort
-    }
-
-    fn sees_images(&self) -> bool {
-        self.vision.unwrap_or_else(|| self.inner.sees_images())
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.pdf.unwrap_or_else(|| self.inner.reads_pdf())
-    }
-
-    fn computes_here(&self) -> bool {
-        self.inner.computes_here()
-    }
-
-    fn window_tokens(&self) -> Option<u64> {
-        match (self.context_tokens, self.inner.window_tokens()) {
-            (Some(told), Some(of_file)) if self.inner.computes_here() => Some(told.min(of_file)),
-            (told, known) => told.or(known),
-        }
+    fn facts(&self) -> ModelFacts {
+        self.facts
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -121,7 +103,7 @@ mod tests {
             "the prompt exceeds the model's context window: about 125 tokens, but `context_tokens` is 10"
         );
         assert!(matches!(first("word"), ModelError::NotFound { .. }));
-        assert_eq!(model.window_tokens(), Some(10));
+        assert_eq!(model.facts().window_tokens, Some(10));
         let mut with_result = Prompt::single("", "word", 10);
         let text = "word ".repeat(100);
         let result = ToolResult { call_id: "1".into(), name: "Read".into(), text, is_error: false };
@@ -129,12 +111,12 @@ mod tests {
         let refused = model.stream(&with_result, &call).next().now_or_never().flatten().unwrap();
         assert!(matches!(refused, Err(ModelError::PromptTooLong { .. })), "{refused:?}");
         assert!(BoundedModel::around(&inner, None, Rate::default(), None, [None; 2]).is_none());
-        assert!(!model.sees_images());
+        assert!(!model.facts().sees_images);
         let abilities = [Some(true), None];
         let seeing = BoundedModel::around(&inner, Some(10_000), Rate::default(), None, abilities).unwrap();
-        assert!(seeing.sees_images() && !seeing.reads_pdf());
+        assert!(seeing.facts().sees_images && !seeing.facts().reads_pdf);
         let reading = BoundedModel::around(&inner, None, Rate::default(), None, [None, Some(true)]).unwrap();
-        assert!(reading.reads_pdf() && !reading.sees_images());
+        assert!(reading.facts().reads_pdf && !reading.facts().sees_images);
         let digest = spelunk_types::BlobId::from_hash([0; 32]);
         let (name, bytes) = ("a.png".to_owned(), Arc::from([]));
         let image =

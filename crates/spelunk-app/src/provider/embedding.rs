@@ -1,6 +1,6 @@
-//! The role `embedding`: computes vectors with an OpenAI-compatible server or with a word table from the user's model
-//! folder, instead of the built-in table. The index calls from its own threads and blocks; a single thread here does
-//! the network I/O.
+//! The role `embedding`: vectors from an OpenAI-compatible server or from a word table in the
+//! user's model folder, instead of the built-in table. The index calls from its own threads and
+//! blocks; a single thread here does the network I/O.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -23,12 +23,12 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// The extension of a single-file table, in the format written by the index's `data/convert.py`.
 const TABLE_EXTENSION: &str = ".bin";
 
-/// The embedder, opened on first use and shared by the whole process. If opening fails, the next use retries.
+/// The embedder, opened at its first use and shared by the whole process. If opening fails, the next use retries.
 #[derive(Clone, Default)]
 pub struct SharedEmbedder(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
 
 impl SharedEmbedder {
-    /// The model of the role, else the built-in table. Queries a server once, for the length of its vectors.
+    /// The model of the role or else the built-in table. A server is queried once for the length of its vectors.
     pub fn open(
         &self,
         settings: &Settings,
@@ -105,7 +105,6 @@ fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions
     Ok(endpoint.options(settings.price))
 }
 
-/// An embedder backed by a server.
 struct RemoteEmbedder {
     /// The model and its URL.
     id: String,
@@ -113,7 +112,6 @@ struct RemoteEmbedder {
     requests: Sender<EmbedRequest>,
 }
 
-/// Texts sent to the network thread.
 struct EmbedRequest {
     texts: Vec<String>,
     reply: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
@@ -152,7 +150,7 @@ impl Embedder for RemoteEmbedder {
     }
 }
 
-/// There is no silent fallback: an index with different vectors would have to be rebuilt.
+/// There is no silent fallback: an index with other vectors would have to be rebuilt.
 fn remote(model: &str, why: &str) -> EmbedError {
     let why = format!("{why}; unset `roles.embedding` to search without it");
     EmbedError::Remote { model: model.to_owned(), why, source: None }
@@ -162,7 +160,7 @@ fn remote(model: &str, why: &str) -> EmbedError {
 fn talk(client: &EmbeddingClient, received: &Receiver<EmbedRequest>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     while let Ok(EmbedRequest { texts, reply }) = received.recv() {
-        // The caller may have given up, which is fine.
+        // The caller may have given up.
         drop(reply.send(runtime.block_on(embed_all(client, &texts))));
     }
 }
@@ -175,8 +173,8 @@ async fn embed_all(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec
     Ok(vectors)
 }
 
-/// An index is built outside of runs, so the engine's retries do not apply here. A server that timed out is not
-/// retried: the user has waited long enough.
+/// Retries here, because an index is built outside of runs. A server that timed out is not retried:
+/// the user has waited long enough.
 async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut n_failed = 0;
     loop {

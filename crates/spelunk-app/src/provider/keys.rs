@@ -11,7 +11,6 @@ use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
 use crate::local::ModelFolder;
 
-/// A provider that is reached with a key.
 struct Hosted {
     provider: &'static str,
     /// Its name for messages.
@@ -19,7 +18,7 @@ struct Hosted {
     key_variable: &'static str,
     url_variable: Option<&'static str>,
     url: &'static str,
-    /// What its names have before the maker's own.
+    /// The prefix of its model names before the maker's own.
     prefix: &'static str,
 }
 
@@ -92,7 +91,7 @@ impl Endpoint {
         }
     }
 
-    /// The same with the provider's default models if none is named. `prefix` is what comes before the makers' names.
+    /// Fills in the provider's default models if none is named. `prefix` precedes the makers' names.
     fn or_default(self, prefix: &str) -> Self {
         if self.name.is_some() {
             return self;
@@ -101,7 +100,6 @@ impl Endpoint {
         self.with_defaults(defaults, prefix)
     }
 
-    /// The same with these default models.
     pub(super) fn with_defaults(self, defaults: Option<DefaultModels>, prefix: &str) -> Self {
         let prefixed = |name: String| format!("{prefix}{name}");
         let defaults = defaults.map(|DefaultModels { root, sub }| DefaultModels {
@@ -111,7 +109,7 @@ impl Endpoint {
         Self { name: defaults.as_ref().map(|defaults| defaults.root.clone()), defaults, ..self }
     }
 
-    /// Rejects the name of another provider's model: one with a slash, as other providers write them.
+    /// Rejects the name of another provider's model, recognised by its slash.
     pub(super) fn check_name(&self) -> Result<(), ProviderError> {
         let is_theirs = [OPENAI.url, ANTHROPIC.url].contains(&self.base_url.as_str());
         match &self.name {
@@ -123,7 +121,7 @@ impl Endpoint {
     }
 }
 
-/// Resolves the settings of a model without contacting anything; `None` if nothing is set and no key exists.
+/// Resolves the settings of a model without contacting anything; `None` if nothing is set and there is no key.
 pub(super) fn endpoint(
     settings: &ModelSettings,
     environment: &Environment,
@@ -131,7 +129,7 @@ pub(super) fn endpoint(
     resolve(&Keys { settings, environment, commands: Commands::Run })
 }
 
-/// The same where nothing else will do.
+/// The same, but finding nothing is an error.
 pub(super) fn required_endpoint(
     settings: &ModelSettings,
     environment: &Environment,
@@ -140,7 +138,7 @@ pub(super) fn required_endpoint(
     endpoint(settings, environment)?.ok_or_else(nobody)
 }
 
-/// The same with another policy for keys: enough to list a model, not to call it.
+/// The same with another policy for key commands: enough to list a model, not to call it.
 pub(super) fn endpoint_unasked(
     settings: &ModelSettings,
     environment: &Environment,
@@ -174,7 +172,6 @@ fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
     }))
 }
 
-/// Looks up keys and URLs.
 struct Keys<'a> {
     settings: &'a ModelSettings,
     environment: &'a Environment,
@@ -271,7 +268,7 @@ impl Keys<'_> {
         Ok(Endpoint { provider: "azure", base_url, name: Some(name), key, because, defaults: None })
     }
 
-    /// A model of the local folder: the one named, or the only one.
+    /// The named model of the local folder, or the only one.
     fn local_name(&self) -> Result<String, ProviderError> {
         if let Some(name) = &self.settings.name {
             return Ok(name.clone());

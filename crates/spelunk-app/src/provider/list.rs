@@ -9,9 +9,8 @@ use super::{ProviderError, found};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
 
-/// A configured model.
 pub struct ListedModel {
-    /// The user's name for it: a name of `[models.NAME]`, `model` for the settings of that section, or PROVIDER/NAME.
+    /// The user's name for it: NAME of `[models.NAME]`, `model` for that section, or PROVIDER/NAME.
     pub name: String,
     /// The model; `None` if it cannot be resolved without its key.
     pub reference: Option<ModelRef>,
@@ -23,7 +22,6 @@ pub struct ListedModel {
     pub fallback: Vec<String>,
 }
 
-/// Whether a key is present.
 pub enum KeyState {
     Set,
     /// A command prints it; the command was not run.
@@ -36,14 +34,13 @@ pub enum KeyState {
     },
 }
 
-/// A server on this machine that offers models.
 pub struct LocalServer {
     pub name: &'static str,
     pub base_url: &'static str,
     pub models: Vec<String>,
 }
 
-/// Every model that settings, roles and the environment resolve to.
+/// Every model that settings, roles and environment resolve to.
 pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<ListedModel> {
     let mut listed: Vec<ListedModel> =
         settings.models.values().map(|named| of_named(named, environment)).collect();
@@ -52,7 +49,7 @@ pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<
     }
     let root = give(&mut listed, "root", &settings.roles.root, settings, environment);
     let sub = match (&settings.roles.sub, root) {
-        // Nobody named a model: the provider's default sub-model is used.
+        // No model is named, so the provider's default sub-model is used.
         (RoleModel::Unset, Some(root)) if listed[root].name == "model" => {
             let endpoint = endpoint_unasked(&settings.model, environment, Commands::Pretend).ok().flatten();
             let name = endpoint.and_then(|endpoint| endpoint.defaults?.sub);
@@ -84,7 +81,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
     futures_util::future::join_all(asking).await.into_iter().flatten().collect()
 }
 
-/// The first server on this machine that offers the model, or any model, in list order.
+/// The first server on this machine that offers the model, or any model if none is wanted.
 pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
     for LocalServer { name: server, base_url, models } in local_servers().await {
         let is_meant = |model: &String| wanted.map_or(!model.contains("embed"), |wanted| model == wanted);
@@ -98,7 +95,7 @@ pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
     None
 }
 
-/// Records the role with its model, adding the model if it is not listed; returns its index.
+/// Records a role with its model, adding the model if it is not listed; returns its index.
 fn give(
     listed: &mut Vec<ListedModel>,
     role: &'static str,
@@ -163,7 +160,7 @@ fn of_named(named: &NamedModel, environment: &Environment) -> ListedModel {
 fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> ListedModel {
     let key = key_state(settings, &endpoint_unasked(settings, environment, Commands::Skip));
     let endpoint = endpoint_unasked(settings, environment, Commands::Pretend);
-    // A custom server could be queried for its first model, but nothing is contacted here.
+    // A custom server could be asked for its first model, but nothing is contacted here.
     let named = endpoint.ok().flatten().map(|endpoint| Endpoint {
         name: Some(endpoint.name.clone().unwrap_or_else(|| "(the first one offered)".to_owned())),
         ..endpoint
@@ -173,7 +170,7 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
         name,
         reference: opened.as_ref().map(|found| found.model.reference().clone()),
         roles: Vec::new(),
-        price: opened.and_then(|found| found.model.price()),
+        price: opened.and_then(|found| found.model.facts().price),
         key,
         context_tokens: None,
         rate: Rate::default(),

@@ -1,9 +1,8 @@
-//! The absent model: every call fails with an explanation of how to configure one.
+//! The placeholder for a missing model: every call fails with an explanation of how to configure one.
 
-use spelunk_model::{Model, ModelError, ModelStream, Price, Prompt};
+use spelunk_model::{Model, ModelError, ModelFacts, ModelStream, Price, Prompt};
 use spelunk_types::{CallId, ModelRef};
 
-/// Stands in for the model in sessions without one: every call fails with a hint.
 pub struct Nobody {
     reference: ModelRef,
 }
@@ -20,8 +19,8 @@ impl Model for Nobody {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        Some(Price::FREE)
+    fn facts(&self) -> ModelFacts {
+        ModelFacts { price: Some(Price::FREE), ..ModelFacts::default() }
     }
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {

@@ -1,5 +1,5 @@
-//! Whether a provider still offers its default models. Its list of models is asked for once a day and kept beside the
-//! local models. A list that is slow, empty or strange changes nothing.
+//! Whether a provider still offers its default models. Its model list is requested once a day and
+//! cached beside the local models. A list that is slow, empty or malformed changes nothing.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -15,15 +15,12 @@ use crate::env::Environment;
 use crate::local::ModelFolder;
 use crate::units::head;
 
-/// The longest wait for a list.
 const WAIT: Duration = Duration::from_secs(2);
-/// The most names of a list that are kept.
 const NAMES_MAX: usize = 5_000;
-/// The longest name that is kept.
 const NAME_BYTES_MAX: usize = 200;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
-/// The endpoint with default models that its provider offers, if it does not offer the first choice.
+/// The endpoint, with other default models if its provider does not offer the first choice.
 pub(super) async fn checked(
     endpoint: Endpoint,
     settings: &ModelSettings,
@@ -32,7 +29,7 @@ pub(super) async fn checked(
     let (Some(defaults), Some(shape)) = (&endpoint.defaults, ListShape::of(endpoint.provider)) else {
         return endpoint;
     };
-    // OpenRouter's names have a maker, and it offers nearly everything.
+    // OpenRouter's names contain a maker, and it offers nearly everything.
     let Some(folder) = ModelFolder::of(&settings.local, environment).filter(|_| !defaults.root.contains('/'))
     else {
         return endpoint;
@@ -44,7 +41,7 @@ pub(super) async fn checked(
             let asked = list_models_as(shape, &endpoint.base_url, endpoint.key.as_ref(), WAIT).await;
             let names: BTreeSet<String> =
                 asked.unwrap_or_default().into_iter().filter(|name| is_name(name)).take(NAMES_MAX).collect();
-            // A list that did not come is not asked for again today: the next command would wait as long.
+            // A list that did not arrive is not requested again today: the next command would wait as long.
             write(&path, &today, &names);
             names
         }
@@ -74,8 +71,8 @@ fn file(folder: &ModelFolder, endpoint: &Endpoint) -> PathBuf {
     folder.path().join(".offered").join(format!("{}-{address}.txt", endpoint.provider))
 }
 
-/// The names of a list that was asked for on this day. The first line has the date and the number of names, so that a
-/// file that was cut is not taken.
+/// The names of a list from this day. The first line has the date and the number of names, to
+/// detect a truncated file.
 #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
 fn read(path: &Path, today: &str) -> Option<BTreeSet<String>> {
     let mut text = String::new();
@@ -85,7 +82,7 @@ fn read(path: &Path, today: &str) -> Option<BTreeSet<String>> {
     (first == format!("{today} {}", names.len())).then_some(names)
 }
 
-/// Writes a list. What cannot be written is asked for again.
+/// Writes a list. If that fails, it is requested again.
 #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
 fn write(path: &Path, today: &str, names: &BTreeSet<String>) {
     let mut text = format!("{today} {}\n", names.len());

@@ -17,7 +17,6 @@ use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 
 pub(crate) const AWS_REGION: &str = "us-east-1";
 
-/// Opens the model of this provider.
 pub fn open(
     provider: &str,
     options: ModelOptions,
@@ -80,7 +79,7 @@ fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// A model of the local folder. The file has to exist and be a model file, even if this build cannot run it.
+/// A model of the local folder. The file must exist and be a model file, even if this build cannot run it.
 fn local(
     name: &str,
     settings: &ModelSettings,
@@ -101,7 +100,7 @@ fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, Pr
     let LocalModel { name, path, bytes, header } = found;
     let header = header.map_err(|source| ProviderError::LocalDamaged { name: name.clone(), source })?;
     let sampling = settings.sampling;
-    // A setting has at most six decimals, so no written digit is lost here.
+    // A setting has at most six decimals, so no digit is lost.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

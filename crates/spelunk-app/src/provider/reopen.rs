@@ -1,6 +1,6 @@
-//! Reopens the model a run was started with. Its URL is read from a journal, and a journal may have come with a
-//! repository: a URL receives a key, and the documents of a run, only if the settings, the environment or the provider
-//! itself name that URL. A server on this machine is used too, without a key.
+//! Reopens the model that a run was started with. Its URL comes from a journal, which may have come
+//! with a repository: a URL receives a key and the documents of a run only if the settings, the
+//! environment or the provider itself name it. A server on this machine is used too, without a key.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::env::{self, Environment};
 /// The provider name of a model that an MCP client provides by sampling.
 pub const OF_CLIENT: &str = "mcp";
 
-/// The longest URL from a journal that is repeated in a message.
+/// The longest URL that a message quotes from a journal.
 const ADDRESS_CHARS_MAX: usize = 200;
 
 /// The model the run was started with, using today's key.
@@ -41,7 +41,7 @@ pub fn recorded(
         }
     }
     let settings = &settings.model;
-    // Neither has a URL: only today's settings determine the program or file.
+    // Neither has a URL: only today's settings determine the program or the file.
     if matches!(recorded.provider.as_str(), "command" | "local") {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
@@ -66,12 +66,12 @@ pub fn recorded(
     Err(ProviderError::AddressUnknown { base_url })
 }
 
-/// Whether `model.base_url` is the URL that model was at.
+/// Whether `model.base_url` is the URL of the recorded model.
 pub fn is_at_base_url(recorded: &ModelRef, settings: &Settings, environment: &Environment) -> bool {
     at_base_url(recorded, &settings.model).is_some_and(|known| leads_to(&known, environment, recorded))
 }
 
-/// The known places of a provider: as configured, at the configured URL, at the default URL.
+/// The known endpoints of a provider: as configured, at the configured URL, at the default URL.
 fn known_endpoints(
     recorded: &ModelRef,
     settings: &ModelSettings,

@@ -8,7 +8,6 @@ use spelunk_types::{ErrorCode, Explain};
 
 use crate::units::bytes;
 
-/// Why a model could not be pulled.
 #[derive(Debug, thiserror::Error)]
 pub enum PullError {
     #[error("there is no model `{name}` to pull")]

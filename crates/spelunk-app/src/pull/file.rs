@@ -14,7 +14,7 @@ use spelunk_types::hex;
 use super::PullError;
 use crate::local::{ModelFolder, read_header};
 
-/// Inside the model folder; its name begins with a dot, so nothing in it counts as a model.
+/// Inside the model folder; because of the dot, nothing in it counts as a model.
 const STAGING: &str = ".parts";
 
 /// The length and checksum of a file that was read in full.
@@ -98,7 +98,6 @@ impl Staging {
         &self.dir
     }
 
-    /// The names of the staged files.
     pub(super) fn names(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
@@ -127,7 +126,6 @@ impl Staging {
         drop(std::fs::remove_file(self.path(name)));
     }
 
-    /// Removes everything that is staged.
     pub(super) fn clear(&self) {
         for name in self.names().iter().filter(|name| *name != "lock") {
             self.remove(name);

@@ -1,5 +1,5 @@
-//! The catalogue of hosted models, taken anew: the data set of the newest package `litellm`, downloaded by pip like the
-//! parts of a local model. It replaces the user's catalogue only after every line of it was checked.
+//! Updates the catalogue of hosted models from the newest package `litellm`, downloaded by pip like
+//! the parts of a local model. It replaces the user's catalogue only after every line was checked.
 
 use std::io::{Read as _, Write as _};
 
@@ -11,11 +11,10 @@ use super::{PullError, Puller, packages};
 
 const PACKAGE: &str = "litellm";
 const MEMBER: &str = "litellm/model_prices_and_context_window_backup.json";
-/// The maximum length of the data set.
 const JSON_BYTES_MAX: u64 = 64 << 20;
 
 impl Puller<'_> {
-    /// Takes the newest data set on this date, `YYYY-MM-DD`, and returns its catalogue.
+    /// Downloads the newest data set and returns its catalogue. `today` is the date, `YYYY-MM-DD`.
     pub fn update_catalogue(&self, today: &str) -> Result<HostedCatalogue, PullError> {
         let staging = Staging::open(&self.folder, PACKAGE)?;
         staging.clear();

@@ -8,7 +8,6 @@ use super::file::{Checked, Staging, disk};
 use super::{PullError, Puller};
 use crate::units::bytes;
 
-/// The partial download.
 const PARTIAL: &str = "hub.gguf";
 /// The largest accepted file.
 const BYTES_MAX: u64 = 1 << 40;
@@ -39,7 +38,7 @@ pub(super) async fn fetch(
     };
     match (expected, download.bytes) {
         (_, Some(length)) if length != checked.bytes => {
-            // A short file can still be continued; a file that is too long must be wrong.
+            // A short file can be continued; a file that is too long must be wrong.
             if checked.bytes > length {
                 return refused(format!("{} instead of {length} bytes", checked.bytes));
             }

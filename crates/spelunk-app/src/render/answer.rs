@@ -55,7 +55,7 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     parts.join(" · ")
 }
 
-/// How many of the calls went to the model for sub-calls, if that is another one.
+/// How many calls went to the model for sub-calls, if it is not the root's.
 fn to_sub_model(view: &RunView) -> String {
     let Some(sub_model) = view.sub_model.as_ref().filter(|sub_model| view.model.as_ref() != Some(*sub_model))
     else {
@@ -68,7 +68,7 @@ fn to_sub_model(view: &RunView) -> String {
     }
 }
 
-/// The files, and how many of them the analysts read in full if not all.
+/// The number of files, and how many of them the analysts read in full if not all.
 pub(crate) fn files_read(view: &RunView) -> String {
     let files = count(view.n_documents, "file");
     if view.tasks.is_none() || view.documents_read >= view.n_documents {
@@ -115,7 +115,7 @@ pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64
     remarks
 }
 
-/// The result as JSON. Evidence that is no longer readable is left out rather than losing the answer.
+/// The result as JSON. Unreadable evidence is left out, so that the answer is not lost.
 pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
     let answer = result.answer.as_ref();
     let cited = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();

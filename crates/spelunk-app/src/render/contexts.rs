@@ -192,12 +192,11 @@ pub fn page(view: &PageView, as_json: bool) -> String {
     }
 }
 
-/// Who receives a full text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// A person: control characters are removed.
     Terminal,
-    /// A file or a pipe: the text unchanged.
+    /// A file or a pipe: the text is unchanged.
     Program,
 }
 
@@ -308,8 +307,8 @@ pub fn log(entries: &[AccessEntry], as_json: bool) -> String {
     text
 }
 
-/// Frees the memory of texts beyond a size and removes those that are past their time. Both are made again when needed,
-/// or are no longer wanted.
+/// Frees the memory of texts beyond a size and removes expired ones. Both are loaded again when
+/// needed, or no longer wanted.
 pub fn evict_json(store: &ContextStore, bytes_target: u64) -> Result<Value, StoreError> {
     let n_expired = store.remove_expired()?;
     let n_evicted = store.evict_to(bytes_target);
@@ -328,7 +327,7 @@ fn memory_json(memory: &MemoryReport) -> Value {
     })
 }
 
-/// The counts of peeks, greps, pages and loads.
+/// The numbers of peeks, greps, pages and loads.
 fn looks(contexts: &[Arc<Context>]) -> [u64; 4] {
     let sum = |of: fn(&Context) -> u64| contexts.iter().map(|context| of(context)).sum::<u64>();
     [
@@ -354,7 +353,6 @@ pub fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> St
     text + &format!("{} · memory for texts up to {cache}\n", looks.join(", "))
 }
 
-/// The kind of a context's source.
 fn source_name(source: &ContextSource) -> &'static str {
     match source {
         ContextSource::File { .. } => "file",

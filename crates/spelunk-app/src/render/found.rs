@@ -9,7 +9,6 @@ use crate::context_search::{ContextHit, FoundInContexts};
 use crate::error_text::Paint;
 use crate::units::{count, head};
 
-/// How much of a passage is shown.
 const PREVIEW_CHARS_MAX: usize = 500;
 const REASON_CHARS_MAX: usize = 160;
 
@@ -41,7 +40,7 @@ pub fn found_json(found: &FoundInContexts) -> Value {
     })
 }
 
-/// Rounded to the significant digits.
+/// Rounded to four decimals.
 fn rounded(number: f32) -> f64 {
     (f64::from(number) * 10_000.0).round() / 10_000.0
 }
@@ -67,7 +66,7 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
 }
 
-/// The location and the best line of each passage of files.
+/// The location and the best line of each passage, for files.
 pub fn hits_text(hits: &[Hit], paint: Paint) -> String {
     let mut text = String::new();
     for (idx, hit) in hits.iter().enumerate() {
@@ -93,7 +92,6 @@ fn hit_text(hit: &Hit, paint: Paint) -> String {
     format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
 }
 
-/// Each passage of files with its place and score.
 pub fn hits_json(found: &SearchResults) -> Value {
     let hit = |hit: &Hit| {
         json!({
@@ -117,7 +115,6 @@ pub fn hits_json(found: &SearchResults) -> Value {
     })
 }
 
-/// The notices of a search, as JSON.
 pub(super) fn notices_json(notices: &[Notice]) -> Value {
     let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
     notices.iter().map(of_notice).collect()

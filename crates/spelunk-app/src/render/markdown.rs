@@ -1,7 +1,6 @@
-//! A parser for the small subset of Markdown that models use in answers. Everything outside the subset is text. Parsing
-//! takes linear time for any input.
+//! A parser for the small subset of Markdown that models use in answers. Anything else is text.
+//! Parsing takes linear time for any input.
 
-/// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Block {
     Heading { level: usize, text: String },
@@ -27,7 +26,6 @@ const DEPTH_MAX: usize = 4;
 const COLUMN_CHARS_MAX: usize = 40;
 const MARKER_DIGITS_MAX: usize = 9;
 
-/// Parses the blocks of a text.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut fence: Option<(&str, Vec<String>)> = None;
@@ -65,7 +63,6 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The block that a line starts, if it starts one.
 fn begins(line: &str) -> Option<Block> {
     let trimmed = line.trim();
     let level = trimmed.bytes().take_while(|b| *b == b'#').count();
@@ -94,7 +91,7 @@ fn begins(line: &str) -> Option<Block> {
     Some(Block::Item { depth, marker: Some(format!("{digits}.")), text: text.trim().to_owned() })
 }
 
-/// A line that starts no block continues the previous one.
+/// Handles a line that starts no block: it continues the previous one.
 fn go_on(blocks: &mut Vec<Block>, line: &str, is_new: bool) {
     match blocks.last_mut().filter(|_| !is_new) {
         Some(Block::Paragraph(text) | Block::Item { text, .. } | Block::Quote(text)) => {

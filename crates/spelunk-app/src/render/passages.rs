@@ -52,7 +52,6 @@ fn cut(line: &str) -> String {
     if shown.len() == line.len() { line.to_owned() } else { format!("{shown}…{reset}") }
 }
 
-/// The passages as JSON, in the shape of a result.
 pub fn passages_json(ranking: &Ranking) -> Value {
     let of_passage = |passage: &Passage| {
         json!({

@@ -17,10 +17,10 @@ const ROWS_MAX: usize = 40;
 
 /// The lowest and highest cost in micro-dollars, at these prices for analysts and synthesis.
 fn cost(forecast: &Forecast, reader: Price, synthesis: Price) -> Range<u64> {
-    // The forecast adds up many calls, none of which has a prompt long enough for another price.
+    // The forecast adds up many calls, and no prompt is long enough for the higher price.
     let [reader, synthesis] = [reader, synthesis].map(|price| Price { above: None, ..price });
     let most = |price: Price, usage: Usage| {
-        // Writing to a provider's cache costs more than plain input; whether it happens is up to the provider.
+        // Writing to a provider's cache costs more than plain input; the provider decides whether it happens.
         let written = Usage { cache_written_tokens: usage.input_tokens, ..usage };
         price.cost_microusd(&usage).max(price.cost_microusd(&written))
     };
@@ -132,7 +132,7 @@ fn type_name(row: &ManifestRow) -> &str {
         .map_or_else(|| row.detected.content_type.name(), |custom| custom.name.as_str())
 }
 
-/// The files that are split, longest first; small files go into batches.
+/// The files that are split, longest first; small files are batched.
 fn files(plan: &Plan) -> String {
     let mut rows: Vec<&ManifestRow> = plan.manifest.iter().filter(|row| row.tier != Tier::Small).collect();
     rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));

@@ -16,11 +16,10 @@ use crate::units::{bytes, count, dollars, head, time, tokens};
 
 const EVERY: Duration = Duration::from_millis(80);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// The longest label of a task in its line.
 const LABEL_CHARS_MAX: usize = 100;
 const WIDTH_DEFAULT: usize = 80;
 
-/// While the user is asked something, nothing is drawn over the question.
+/// Set while the user is asked something, so that nothing is drawn over the question.
 static PAUSED: AtomicBool = AtomicBool::new(false);
 
 /// Stops or resumes drawing, for the whole process.
@@ -28,7 +27,6 @@ pub fn pause(is_paused: bool) {
     PAUSED.store(is_paused, Ordering::Relaxed);
 }
 
-/// The block, if there is one.
 pub struct Progress {
     enabled: bool,
     /// The lines on the screen.
@@ -38,7 +36,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A block on stderr if that is a terminal and the user did not ask for quiet.
+    /// A block on stderr, if that is a terminal and the user did not request quiet.
     pub fn new(quiet: bool) -> Self {
         Self { enabled: !quiet && io::stderr().is_terminal(), n_lines: 0, drawn_at: None, n_drawn: 0 }
     }
@@ -60,7 +58,6 @@ impl Progress {
             (text.split('\n').count(), Some(Instant::now()), self.n_drawn + 1);
     }
 
-    /// Clears the block.
     pub fn clear(&mut self) {
         if self.n_lines > 0 {
             drop(write!(io::stderr().lock(), "{}", self.erased()));
@@ -69,7 +66,7 @@ impl Progress {
         }
     }
 
-    /// The sequence that erases what is on the screen and goes back to its beginning.
+    /// The sequence that erases the block and moves the cursor to its beginning.
     fn erased(&self) -> String {
         let up = match self.n_lines {
             0 | 1 => String::new(),
@@ -79,8 +76,8 @@ impl Progress {
     }
 }
 
-/// The lines of a block, each cut to the width. The spinner and a space come before the first, two spaces before the
-/// others.
+/// The lines of a block, each cut to the width. The first begins with the spinner and a space, the
+/// others with two spaces.
 fn block(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.lines().map(|line| head(line, width.saturating_sub(3))).collect();
     lines.join("\n  ")
@@ -92,7 +89,6 @@ impl Drop for Progress {
     }
 }
 
-/// The progress line of an index update.
 pub struct IndexingLine {
     line: Progress,
     began: Instant,
@@ -103,7 +99,6 @@ impl IndexingLine {
         Self { line: Progress::new(quiet), began: Instant::now() }
     }
 
-    /// Draws the progress.
     pub fn draw(&mut self, so_far: IndexProgress) {
         let began = self.began;
         self.line.draw(|| indexing_status(so_far, began.elapsed()));
@@ -184,13 +179,12 @@ pub fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration) -> Str
     )
 }
 
-/// The cells that a frame has run.
 fn n_cells(view: &RunView, frame: &FrameId) -> usize {
     view.cells.get(frame).map_or(0, Vec::len)
 }
 
-/// `turn 3`, or `child 0.1, turn 2`. A turn of the recursive loop is a cell, with all calls that it makes; elsewhere,
-/// each call is a turn.
+/// `turn 3`, or `child 0.1, turn 2`. In the recursive loop, a turn is a cell with all of its calls;
+/// elsewhere, each call is a turn.
 fn turn(view: &RunView, id: &CallId) -> String {
     let is_root = id.frame == FrameId::root();
     let strategy = view.frames.get(&id.frame).map(|frame| frame.strategy);

@@ -26,7 +26,6 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// The relevant lines.
     pub(crate) fn meant(&self) -> String {
         let numbered = (self.first..).zip(&self.lines);
         let meant = numbered.filter(|(line, _)| (self.marked.0..=self.marked.1).contains(line));
@@ -55,12 +54,10 @@ pub(crate) struct ReportData<'a> {
     pub(crate) base: &'a str,
 }
 
-/// The name of a severity.
 pub(crate) fn severity_name(severity: Option<Severity>) -> &'static str {
     severity.map_or("unrated", Severity::name)
 }
 
-/// The state of a run, in a word.
 pub(crate) fn state_word(report: &RunReport) -> &'static str {
     match &report.view.outcome {
         None => "not finished",

@@ -1,4 +1,4 @@
-//! The tree of a run: frames, their calls with the cost of each, and their calls of tools.
+//! The tree of a run: frames, their calls with the cost of each, and their tool calls.
 
 use spelunk_engine::{
     CallState, CallView, CellView, ConsentView, EffectView, FrameState, FrameView, RunView,
@@ -24,7 +24,7 @@ enum TreeNode<'a> {
     Effect(&'a EffectId, &'a EffectView),
 }
 
-/// `depth_max` bounds the depth, and with it the recursion.
+/// `depth_max` of the run bounds the recursion.
 fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>) {
     let children = view.frames.iter().filter(|(id, _)| id.parent().as_ref() == Some(frame));
     let calls = view.calls.iter().filter(|(id, _)| id.frame == *frame);

@@ -1,4 +1,4 @@
-//! A turn of the recursive loop for people: the code that the model wrote, and what it printed.
+//! A turn of the recursive loop for people: the code that the model wrote and its output.
 
 use spelunk_journal::Blobs;
 use spelunk_types::{CellOutcome, Event, EventKind, FrameId};

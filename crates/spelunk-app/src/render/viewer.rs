@@ -1,5 +1,5 @@
-//! The viewer: a web page that shows runs. Its source files in `viewer/` are plain modules; they are bundled into one
-//! script here, so that the page a server sends and the file that `run export --html` writes are the same program.
+//! The viewer: a web page that shows runs. Its source files in `viewer/` are plain modules, which are bundled into one
+//! script here, so that the page of a server and the file of `run export --html` are the same program.
 
 mod blobs;
 mod export;
@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 pub use self::export::{Exported, exported};
 pub use self::plan::plan;
 
-/// The names and the texts of modules.
 macro_rules! modules {
     ($($name:literal)+) => { &[$(($name, include_str!(concat!("../../viewer/", $name)))),+] };
 }
@@ -27,7 +26,6 @@ const PAGE: &str = include_str!("../../viewer/page.html");
 const HEAD_MARK: &str = "<!--head-->";
 const BODY_MARK: &str = "<!--body-->";
 
-/// A file of the viewer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asset {
     pub(crate) name: &'static str,
@@ -55,12 +53,10 @@ static SERVED: LazyLock<String> = LazyLock::new(|| {
     PAGE.replacen(HEAD_MARK, &head, 1).replacen(BODY_MARK, "", 1)
 });
 
-/// The page as the server sends it.
 pub fn page() -> &'static str {
     &SERVED
 }
 
-/// A file that the page requests.
 pub fn asset(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }

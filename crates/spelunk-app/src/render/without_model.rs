@@ -10,8 +10,8 @@ use crate::without_model::{Computed, Found, FoundPassage, HEADINGS_CHARS_MAX, NA
 
 const VALUE_CHARS_MAX: usize = 400;
 
-/// The passages for stdout, or the count. The best sentence is bold; without colour, it is between two asterisks on
-/// each side.
+/// The passages or the count, for stdout. The best sentence is bold; without colour, it is enclosed
+/// in double asterisks.
 pub fn found_text(found: &Found, paint: Paint) -> String {
     if let Computed::Result { value, how } = &found.computed {
         let value = paint.apply("1", &head(value, VALUE_CHARS_MAX));
@@ -69,7 +69,6 @@ fn starred(text: &str, best: std::ops::Range<usize>) -> String {
     format!("{before}{}**{}**{after}", " ".repeat(indent), said.trim())
 }
 
-/// The closing line.
 pub fn found_closing(found: &Found) -> String {
     format!("{} · {} searched", count(found.documents, "file"), bytes(found.bytes))
 }

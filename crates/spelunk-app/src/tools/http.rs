@@ -1,5 +1,5 @@
-//! The HTTP client of MCP servers at a URL. The client of the package bounds the events of a stream, not a reply that is a
-//! single JSON body; this one reads no more of either than a message may have.
+//! The HTTP client for MCP servers. The library's own client bounds the events of a stream, but not
+//! a reply that is a single JSON body; this one bounds both.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of message needs no reply")]
 
 use std::borrow::Cow;
@@ -25,7 +25,6 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 #[derive(Clone)]
 pub(super) struct BoundedClient {
     pub(super) client: Client,
-    /// The longest message.
     pub(super) bytes_max: usize,
 }
 
@@ -141,8 +140,8 @@ fn unexpected(why: String) -> Failed {
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why))
 }
 
-/// A refusal may be a JSON-RPC error. A server of the older era refuses `server/discover` in any form, and is then asked
-/// to initialize.
+/// A refusal may be a JSON-RPC error. A server of the older era may reject `server/discover` in any
+/// form, and is then asked to initialize.
 fn refused(
     message: &ClientJsonRpcMessage,
     has_session: bool,

@@ -1,5 +1,5 @@
-//! MCP servers as sources of tools: started as a program, or reached at a URL. What a server sends is bounded in size
-//! and time, and a list that changes later changes nothing: the model was told of the tools at the start.
+//! MCP servers as sources of tools: started as a program or reached at a URL. Messages of a server are bounded in size
+//! and time. If its list of tools changes later, nothing changes here: the model saw the tools at the start.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of content is treated alike")]
 
 use std::sync::Arc;
@@ -23,25 +23,22 @@ use super::http::BoundedClient;
 use super::{external, function_name};
 use crate::config::ToolSource;
 
-/// The longest message of a server.
 const MESSAGE_BYTES_MAX: usize = 4_000_000;
-/// Pages of a list of tools.
 const PAGES_MAX: usize = 20;
 
-/// How a server is reached.
 pub(super) enum Transport {
     Command(Command),
     Url(String),
 }
 
-/// A connection, and the process behind it.
+/// A connection and the process that it leads to.
 struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     /// Killed when the connection is dropped.
     _process: Option<Child>,
 }
 
-/// Connects and lists the tools. The error says why not.
+/// Connects and lists the tools; the error says why that failed.
 pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Vec<ExternalTool>, String> {
     let opening = async {
         let connection = connect(transport).await?;
@@ -54,13 +51,13 @@ pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Ve
     Ok(tools.into_iter().map(|tool| of_server(source, &connection, tool)).collect())
 }
 
-/// Connects to a server of either era: one that does not know `server/discover` is asked to initialize.
+/// Connects to a server of either era: if it does not know `server/discover`, it is asked to initialize.
 async fn connect(mut transport: Transport) -> Result<Connection, String> {
     let preferred_versions = vec![ProtocolVersion::LATEST];
     let both =
         ClientLifecycleMode::Auto { preferred_versions: preferred_versions.clone(), legacy_version: None };
     let connected = match attempt(&mut transport, both).await? {
-        // Its start was slow: it answered `server/discover` after the package had given up on that.
+        // The server started slowly: it answered `server/discover` after the library had given up on it.
         Err(ClientInitializeError::ConflictInitResponseId(..)) => {
             attempt(&mut transport, ClientLifecycleMode::Discover { preferred_versions }).await?
         }
@@ -72,7 +69,7 @@ async fn connect(mut transport: Transport) -> Result<Connection, String> {
     connected.map_err(|error| error.to_string())
 }
 
-/// The outer error is about the process, the inner one about what was said.
+/// The outer error is about the process, the inner one about the protocol.
 async fn attempt(
     transport: &mut Transport,
     mode: ClientLifecycleMode,
@@ -144,7 +141,7 @@ fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> E
     external(source, name, description, schema, effect, call)
 }
 
-/// The result as plain values: what is structured, else the text, else a list of both and of what else there is.
+/// The result as plain values: the structured content, else the text, else a list of all parts.
 fn read(result: CallToolResult) -> Result<Value, ToolError> {
     let value = |block: ContentBlock| match block {
         ContentBlock::Text(text) => match serde_json::from_str(&text.text) {

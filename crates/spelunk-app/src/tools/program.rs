@@ -1,5 +1,5 @@
-//! A program as a tool: it is started for each call, reads its arguments from standard input and writes its result to
-//! standard output, both as JSON. A result that is not JSON is text.
+//! A program as a tool: it is started for each call, reads its arguments from standard input and
+//! writes its result to standard output, both as JSON. A result that is not JSON is taken as text.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -12,9 +12,8 @@ use super::Complaints;
 use crate::config::ToolCommand;
 use crate::env::Environment;
 
-/// The largest result.
 const OUTPUT_BYTES_MAX: u64 = 4_000_000;
-/// How much of the error output an error repeats.
+/// How much of the error output an error quotes.
 const COMPLAINT_BYTES_MAX: u64 = 2_000;
 
 pub(super) fn calls(command: ToolCommand, environment: Environment, complaints: Complaints) -> ToolFn {
@@ -64,7 +63,7 @@ async fn call(
     }
 }
 
-/// What is done with more than the limit.
+/// What to do with output beyond the limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Dropped,

@@ -1,5 +1,5 @@
-//! Simple counts over lines and rows, for questions that can be read without a model: every word of the question must be
-//! a known one, a column or a value of the table. Anything else is left to a model, and the user is told so.
+//! Simple counts over lines and rows, for questions that can be understood without a model: every word of the question
+//! must be a known word, or a column or value of the table. Anything else is left to a model, and the output says so.
 
 use spelunk_context::{Database, QueryWatch, View};
 use spelunk_tables::{Cell, Column, ColumnType, QueryResult, Table, Tables};
@@ -7,17 +7,16 @@ use spelunk_tables::{Cell, Column, ColumnType, QueryResult, Table, Tables};
 /// The largest text that is counted.
 const BYTES_MAX: u64 = 50_000_000;
 const WORDS_MAX: usize = 16;
-/// Columns in which a value is looked for if they have many values.
+/// The most columns with many values that are searched for a value.
 const COLUMNS_SEARCHED_MAX: usize = 12;
-/// Rows of a result that are shown, such as groups with the same count.
+/// The most rows of a result that are shown, such as groups with the same count.
 const ROWS_MAX: usize = 5;
 
-/// What was computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Computed {
     /// The question does not ask for a count of lines or rows.
     NotAsked,
-    /// It asks for something over rows that only a model can read.
+    /// It asks for something over rows that only a model can understand.
     Unreadable,
     /// The result, and how it was computed.
     Result { value: String, how: String },
@@ -26,7 +25,6 @@ pub enum Computed {
 const QUERY_MS_MAX: u64 = 10_000;
 
 impl Computed {
-    /// Reads the question and computes its answer.
     pub(super) fn of(view: &View, question: &str) -> Self {
         let words = words(question);
         let Some(asked) = Asked::of(&words).filter(|_| words.len() <= WORDS_MAX && view.bytes() <= BYTES_MAX)
@@ -36,7 +34,7 @@ impl Computed {
         if asked == Asked::Count && words.iter().any(|word| word.is("line")) {
             return count_lines(view, &words);
         }
-        // Who asks without a model gets no queries of a server.
+        // Questions without a model send no queries to a server.
         let here = view.narrow(|document| !matches!(document.database, Some(Database::Server(_))));
         let tables = Tables::of(&here, BYTES_MAX, &QueryWatch::of_ms(QUERY_MS_MAX)).ok().flatten();
         let Some(mut tables) = tables.filter(|tables| tables.are_most_of(&here)) else {
@@ -55,14 +53,13 @@ impl Computed {
     }
 }
 
-/// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Count,
     CountDistinct,
-    /// The group with the most rows, or the largest sum; or the fewest.
+    /// The group with the most or fewest rows, or the largest or smallest sum.
     Most(Order),
-    /// The row with the highest value, or the lowest.
+    /// The row with the highest or lowest value.
     Highest(Order),
     /// The values that occur once.
     Once,
@@ -128,7 +125,6 @@ impl Asked {
     }
 }
 
-/// A word of the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
     text: String,
@@ -152,7 +148,7 @@ fn is_form(a: &str, b: &str) -> bool {
     a == b || is_plural(a, b) || is_plural(b, a)
 }
 
-/// The words of a question; what is in quotes is one.
+/// The words of a question; quoted text is one word.
 fn words(question: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for (idx, part) in question.split(['"', '`']).enumerate() {
@@ -171,7 +167,7 @@ fn words(question: &str) -> Vec<Word> {
     words
 }
 
-/// Words that ask, join or name rows, and select nothing.
+/// Question words, conjunctions and names for rows, which select nothing.
 const FILLERS: &[&str] = &[
     "a",
     "all",
@@ -265,7 +261,7 @@ const FILLERS: &[&str] = &[
     "line",
 ];
 
-/// Counts the lines with all words that are no fillers.
+/// Counts the lines that contain all words except fillers.
 fn count_lines(view: &View, words: &[Word]) -> Computed {
     let wanted: Vec<&Word> =
         words.iter().filter(|word| word.is_quoted || !FILLERS.iter().any(|known| word.is(known))).collect();
@@ -286,7 +282,7 @@ fn count_lines(view: &View, words: &[Word]) -> Computed {
     Computed::Result { value: n_found.to_string(), how: format!("{which}, of {n_lines} lines") }
 }
 
-/// Whether a line has a word, not inside of another one. A word in capitals must be in capitals there, too.
+/// Whether a line contains a whole word. A word in capitals must be in capitals there too.
 fn has_word(line: &str, word: &Word) -> bool {
     let is_exact = word.is_quoted || word.text.chars().any(char::is_uppercase);
     let (line, wanted) = if is_exact {
@@ -302,7 +298,7 @@ fn has_word(line: &str, word: &Word) -> bool {
     })
 }
 
-/// A question over one table: the columns that it names, in order, and the values that it selects.
+/// A question about one table: the columns that it names, in order, and the values that it selects.
 struct Reading {
     columns: Vec<Column>,
     /// Conditions, each with the name of its column.
@@ -341,7 +337,7 @@ impl Reading {
 
     fn sql(self, asked: Asked, table: &Table) -> Option<String> {
         let Self { mut columns, conditions } = self;
-        // A column beside its value says no more than the value: `status 500`.
+        // A column next to its own value adds nothing: `status 500`.
         if asked != Asked::CountDistinct {
             columns.retain(|column| !conditions.iter().any(|(name, _)| *name == column.name));
         }
@@ -403,7 +399,7 @@ fn column_of<'t>(table: &'t Table, words: &str) -> Option<&'t Column> {
     table.columns.iter().find(|column| is_form(&plain(&column.original), &wanted))
 }
 
-/// The condition for a value that a column is known to have.
+/// The condition for a value that a column is known to contain.
 fn condition_of(table: &Table, words: &str) -> Option<(String, String)> {
     let wanted = words.to_lowercase();
     for column in &table.columns {
@@ -418,7 +414,7 @@ fn condition_of(table: &Table, words: &str) -> Option<(String, String)> {
     None
 }
 
-/// The condition for a value that some row has. Two columns that have it make it ambiguous.
+/// The condition for a value that some row contains. It is ambiguous if two columns contain it.
 fn search(tables: &mut Tables, table: &Table, value: &str) -> Option<(String, String)> {
     let mut found = None;
     for column in table.columns.iter().filter(|column| column.few.is_none()).take(COLUMNS_SEARCHED_MAX) {
@@ -449,7 +445,7 @@ fn literal(value: &str, kind: ColumnType) -> String {
     }
 }
 
-/// One value, or the first row with all rows that are its equals.
+/// One value, or the first row and all rows that tie with it.
 fn in_words(result: &QueryResult) -> String {
     let of_row = |row: &Vec<Cell>| row.iter().map(Cell::to_string).collect::<Vec<_>>().join(": ");
     let equals = |row: &&Vec<Cell>| match result.rows.first() {

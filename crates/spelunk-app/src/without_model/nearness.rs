@@ -1,5 +1,5 @@
-//! How near a text is to a question: every word of the question counts by how rare it is and how near its nearest word
-//! in the text is, and the meaning of the whole is added.
+//! How near a text is to a question: every word of the question counts by how rare it is and how
+//! similar its nearest word in the text is; the similarity of the whole texts is added.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use spelunk_index::Embedder;
 
 use crate::context_search::cosine;
 
-/// Words that are less similar have nothing to do with each other.
+/// Less similar words count as unrelated.
 const SIMILARITY_MIN: f32 = 0.25;
-/// The weight of a word that every passage has.
+/// The weight of a word that occurs in every passage.
 const WEIGHT_MIN: f32 = 0.3;
 
-/// A question, and what is known of the words it was compared with.
+/// A question and the cached similarities of words.
 pub(super) struct Asked<'a> {
     words: Vec<AskedWord>,
     meaning: Vec<f32>,
-    /// For each word of a text, how near it is to each word of the question.
+    /// For each word of a text, its similarity to each word of the question.
     known: HashMap<String, Vec<f32>>,
     embedder: Option<&'a dyn Embedder>,
 }
@@ -28,7 +28,7 @@ struct AskedWord {
 }
 
 impl<'a> Asked<'a> {
-    /// The question over these passages: a word that few of them have says more.
+    /// A question about these passages: a word that few of them contain counts more.
     pub(super) fn of(question: &str, passages: &[&str], embedder: Option<&'a dyn Embedder>) -> Self {
         let mut texts = words(question);
         texts.sort();
@@ -62,7 +62,7 @@ impl<'a> Asked<'a> {
         found / total.max(f32::MIN_POSITIVE) + self.similarity(text)
     }
 
-    /// The meaning of the whole alone, from 0 to 1.
+    /// The similarity of the whole texts alone, from 0 to 1.
     pub(super) fn similarity(&self, text: &str) -> f32 {
         cosine(&self.meaning, &self.embed(text)).max(0.0)
     }
@@ -90,7 +90,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Empty without an embedder: nothing is similar to it.
+/// Empty without an embedder; an empty vector is similar to nothing.
 fn embed(embedder: Option<&dyn Embedder>, text: &str) -> Vec<f32> {
     let vectors = embedder.and_then(|embedder| embedder.embed(&[text]).ok());
     vectors.and_then(|vectors| vectors.into_iter().next()).unwrap_or_default()
@@ -102,7 +102,7 @@ fn rarity(n_with: usize, n_passages: usize) -> f32 {
     (1.0 + (n_without + 0.5) / (n_with + 0.5)).ln() + WEIGHT_MIN
 }
 
-/// Words that say nothing about a question.
+/// Words without meaning for a question.
 const STOP_WORDS: &[&str] = &[
     "about", "and", "any", "are", "can", "could", "did", "does", "for", "from", "has", "have", "how", "into",
     "its", "not", "should", "that", "the", "their", "then", "there", "these", "they", "this", "was", "were",
@@ -114,7 +114,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words.filter(|word| word.chars().count() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
 }
 
-/// Whether two words are forms of one: the shorter is most of the longer and begins it.
+/// Whether two words are forms of the same word: the shorter is a prefix and most of the longer.
 fn is_same(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let stem = short.strip_suffix(['e', 's', 'y']).unwrap_or(short);

@@ -17,13 +17,13 @@ enum LineKind {
     Blank,
     /// A heading, or the underline of one.
     Heading,
-    /// A rule or a fence: it says nothing by itself.
+    /// A rule or a fence, which has no content.
     Frame,
-    /// A link and nothing else, as in a table of contents.
+    /// Only a link, as in a table of contents.
     Link,
-    /// A line between fences, or as far to the right as code.
+    /// A line between fences, or indented like code.
     Code,
-    /// A line that is complete by itself: an item, a row.
+    /// A complete line: an item, a row.
     Own,
     /// A line that may continue the one before.
     Flowing,
@@ -39,7 +39,6 @@ impl Line {
     }
 }
 
-/// The lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let (mut at, mut is_code) = (0, false);
     let mut lines: Vec<Line> = Vec::new();
@@ -96,7 +95,7 @@ fn kind(line: &str) -> LineKind {
     }
 }
 
-/// The sentences of a text. Without prose, each line is one.
+/// The sentences of a text. If it is not prose, each line is one.
 pub(super) fn sentences(text: &str, lines: &[Line], is_prose: bool) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut goes_on = false;
@@ -110,14 +109,14 @@ pub(super) fn sentences(text: &str, lines: &[Line], is_prose: bool) -> Vec<Range
             }
             LineKind::Code | LineKind::Own | LineKind::Flowing => blocks.push(line.at.clone()),
         }
-        // A short line ends what it says.
+        // A short line ends a sentence.
         let is_text = matches!(line.kind, LineKind::Code | LineKind::Own | LineKind::Flowing);
         goes_on = is_text && line.at.len() >= FLOWING_BYTES_MIN;
     }
     blocks.into_iter().flat_map(|block| split(text, block, is_prose)).collect()
 }
 
-/// Splits a block after each full stop, question mark or exclamation mark that a space and a capital follow.
+/// Splits a block after each full stop, question mark or exclamation mark followed by a space and a capital.
 fn split(text: &str, block: Range<usize>, is_prose: bool) -> Vec<Range<usize>> {
     let said = text.get(block.clone()).unwrap_or_default();
     let mut parts = Vec::new();

@@ -1,5 +1,4 @@
-//! The orders that decide which files are kept when `files_max` does not admit all. The options are part of a run's
-//! record and are defined with the other formats.
+//! The orders that decide which files are kept when `files_max` does not admit all.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,4 @@
-//! The outline of a view: how much there is and which kinds of files, known without reading any text. It is the first
-//! thing shown to a model or a user, so it stays short for any view.
+//! The outline of a view: its size and kinds of files, without reading text. It stays short for any view.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -93,7 +93,7 @@ fn lost(error: WorkError) -> ExtractError {
     }
 }
 
-/// The text, whose length is that of the message, after one byte for the kind of outcome.
+/// The text, followed by one byte for the kind of outcome.
 pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
     let (tag, text) = match outcome {
         Ok(text) => (b't', text),

@@ -59,7 +59,6 @@ fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
     String::from_utf8(xml).map_err(|_| damaged("its text is not UTF-8"))
 }
 
-/// The output being written.
 #[derive(Debug, Default)]
 struct Page {
     text: String,

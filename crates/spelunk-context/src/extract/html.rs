@@ -140,7 +140,6 @@ fn behind_end_of<'a>(name: &str, text: &'a str) -> &'a str {
     ""
 }
 
-/// The output being written.
 #[derive(Debug, Default)]
 struct Page {
     text: String,

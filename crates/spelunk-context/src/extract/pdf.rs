@@ -15,7 +15,7 @@ const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How far from the start the PDF header may be; some producers write other bytes before it.
 const HEAD_BYTES: usize = 1024;
 
-/// Checked between pages.
+/// The time limit, checked between pages and forms.
 const TIME_MAX: Duration = Duration::from_mins(1);
 
 /// The maximum nesting depth of forms.

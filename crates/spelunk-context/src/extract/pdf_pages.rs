@@ -1,26 +1,25 @@
-//! Pages of a PDF as a PDF of their own, for models that read the format. Nothing is drawn here: objects are copied as they
-//! are.
+//! Cuts pages of a PDF into a PDF of their own, for models that read PDF. Objects are copied unchanged.
 
 use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
 
 use super::{PageRange, PdfPages, damaged, pdf};
 use crate::ExtractError;
 
-/// What a page needs to be drawn; the rest leads to other pages.
+/// The keys needed to draw a page; others lead to other pages.
 const PAGE_KEYS: [&[u8]; 8] =
     [b"MediaBox", b"CropBox", b"Rotate", b"UserUnit", b"Contents", b"Resources", b"Group", b"Annots"];
-/// What leads from an annotation to other pages.
+/// The keys that lead from an annotation to other pages.
 const ANNOTATION_KEYS: [&[u8]; 8] =
     [b"P", b"Parent", b"Popup", b"IRT", b"Dest", b"A", b"AA", b"StructParent"];
-/// The longest way from a page to the root of the tree of pages.
+/// The maximum depth of the page tree.
 const PARENTS_MAX: usize = 64;
 /// The size of a page is given in pixels of this resolution.
 const PIXELS_PER_INCH: f32 = 150.0;
 const POINTS_PER_INCH: f32 = 72.0;
-/// The paper that a page without a size has.
+/// The size of a page that declares none.
 const LETTER: [f32; 2] = [612.0, 792.0];
 
-/// These pages, or all of them and the file as it is.
+/// These pages as a PDF; without a range, the unchanged file.
 pub(super) fn cut(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
     let document = pdf::load(bytes)?;
     let pages: Vec<ObjectId> =
@@ -85,7 +84,7 @@ fn inherited<'a>(document: &'a Document, page: ObjectId, key: &[u8]) -> Option<&
     None
 }
 
-/// The annotations in place, such as the fields of a form, without what leads to other pages.
+/// The annotations, such as form fields, inline and without references to other pages.
 fn annotations(document: &Document, listed: &Object) -> Object {
     let deref = |object| document.dereference(object).ok().map(|(_, object)| object);
     let items = deref(listed).and_then(|items| items.as_array().ok()).into_iter().flatten();
@@ -99,7 +98,7 @@ fn annotations(document: &Document, listed: &Object) -> Object {
     Object::Array(stripped.collect())
 }
 
-/// Copies everything that an object leads to, under the same numbers.
+/// Copies everything that an object references, under the same numbers.
 fn copy_referenced(from: &Document, to: &mut Document, object: &Object) {
     let mut open = vec![object];
     while let Some(object) = open.pop() {

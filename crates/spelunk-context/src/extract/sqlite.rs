@@ -1,6 +1,6 @@
-//! SQLite databases: a file becomes a document that describes its tables, with their first rows. The file is hostile and
-//! may be in use: it is opened read-only, nothing is created beside it, and work and output are bounded. It is read in
-//! this process, with the settings that SQLite recommends for files of others.
+//! SQLite databases: a file becomes a document that describes its tables, with their first rows. The file is
+//! hostile and may be in use: it is opened read-only, nothing is created next to it, and work and output are
+//! bounded. It is read in this process, with the settings that SQLite recommends for untrusted files.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -19,8 +19,7 @@ use crate::name;
 
 /// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// The bytes of the header that say how changes are written and read, and their value for a write-ahead log. SQLite makes
-/// one of them suffice.
+/// The write and read versions in the header, and their value for a write-ahead log; one of them suffices.
 const VERSIONS_AT: std::ops::Range<usize> = 18..20;
 const WRITE_AHEAD: u8 = 2;
 
@@ -33,7 +32,7 @@ const CELL_CHARS_MAX: usize = 80;
 const VALUE_BYTES_MAX: i32 = 16_000_000;
 /// Longer descriptions are cut.
 const TEXT_BYTES_MAX: usize = 200_000;
-/// Steps of SQLite's machine for one description, and how often they are checked.
+/// The most steps of SQLite's virtual machine for one description, and how often they are checked.
 const STEPS_MAX: u64 = 10_000_000;
 const STEPS_PER_CHECK: i32 = 10_000;
 
@@ -77,8 +76,8 @@ pub fn sqlite_uri(path: &Path) -> Result<String, ExtractError> {
     Ok(uri + "?mode=ro" + immutable)
 }
 
-/// Settings for a connection that reads files of others: their schemas can neither call functions with effects nor
-/// rewrite themselves, values are bounded, and damaged pages are noticed.
+/// Settings for reading untrusted files: their schemas can neither call functions with side effects
+/// nor rewrite themselves, values are bounded, and damaged pages are detected.
 pub fn distrust_schemas(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -88,7 +87,6 @@ pub fn distrust_schemas(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// The tables of a database, as text.
 pub(crate) fn describe(path: &Path) -> Result<String, ExtractError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;

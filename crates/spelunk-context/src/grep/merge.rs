@@ -1,5 +1,4 @@
-//! Merges tallies in the order of their units, whatever order they arrive in. Decides which matches are shown and when
-//! enough were found.
+//! Merges tallies in unit order. Decides which matches are shown and when enough were found.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,6 @@ pub(super) struct DocumentResult {
     pub(super) error: Option<ReadError>,
 }
 
-/// The tallies merged so far.
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
     found: SearchResult,
@@ -131,7 +129,6 @@ impl<'a> Merge<'a> {
 }
 
 impl Tally {
-    /// Adds the tally of the next range.
     pub(super) fn append(&mut self, part: Self) {
         let lines_before = self.n_line_ends;
         let places = part.places.into_iter();

@@ -1,5 +1,5 @@
-//! Patterns: validated and compiled for line searches. The engine is linear in the text for any pattern; its memory use
-//! is bounded instead.
+//! Patterns, validated and compiled for line searches. The engine is linear for any pattern; memory
+//! is bounded.
 
 use std::ops::{ControlFlow, Range};
 
@@ -22,7 +22,6 @@ const NO_ERRORS: &str = "searching has no errors";
 /// The maximum nesting depth of groups.
 const NEST_MAX: u32 = 200;
 
-/// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     matcher: RegexMatcher,
@@ -34,7 +33,6 @@ pub(crate) struct Pattern {
 /// Which lines of a buffer to select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Lines that match.
     Matching,
     /// Lines that match, and those that may match once their secrets are masked.
     MayMatch,
@@ -116,7 +114,6 @@ impl Pattern {
         ControlFlow::Continue(())
     }
 
-    /// The first match in a line.
     pub(super) fn find(&self, line: &[u8]) -> Option<Range<usize>> {
         self.find_from(line, 0, Choice::Matching)
     }

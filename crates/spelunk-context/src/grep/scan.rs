@@ -10,7 +10,6 @@ use super::secret_mask::{MaskedText, Secrets, secrets_of_piece};
 use super::units::Sizes;
 use crate::{ReadError, Reader};
 
-/// The matches in one range.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) n_matches: u64,
@@ -20,7 +19,6 @@ pub(super) struct Tally {
     pub(super) bytes_read: u64,
 }
 
-/// The position of a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MatchedLine {
     /// Its number: from 0 within a range, from 1 once it is reported.
@@ -101,8 +99,7 @@ impl Scanner<'_> {
         failure.map_or(Ok(flow.is_break()), Err)
     }
 
-    /// The first match of a selected line, relative to the line; an empty range if it is not needed. `None` if only
-    /// secrets match.
+    /// A selected line's first match, relative to it; empty if not needed. `None` if only secrets match.
     fn first_match(
         &self,
         line: Range<usize>,
@@ -197,8 +194,7 @@ impl Scanner<'_> {
                 found => found,
             };
             let found = found.map(|found| from + found.start as u64..from + found.end as u64);
-            // A match that ends where the piece was cut may end elsewhere in the line: the next piece decides if it
-            // contains it.
+            // A match that ends at the cut may end elsewhere: the next piece decides if it contains it.
             let found = found.filter(|found| is_last || found.end < end || found.start < next);
             if let Some(found) = found {
                 tally.n_matches += 1;

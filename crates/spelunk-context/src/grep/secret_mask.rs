@@ -77,8 +77,7 @@ impl MaskedText {
     }
 }
 
-/// How far ahead of a line key headers are searched for: if every line matches, a search per line would cost more than
-/// scanning this much text.
+/// How far ahead to search for key headers: if every line matches, a search per line would cost more.
 const AHEAD_BYTES: usize = 4096;
 
 /// The secrets of one buffer of a document, searched for where a line matches.
@@ -99,8 +98,7 @@ impl Default for Secrets {
 }
 
 impl Secrets {
-    /// The secrets of a line without its end, as ranges of it. `buffer` is the text from `buffer_start` and contains
-    /// the line. Lines must be passed in order.
+    /// The secret ranges of a line of `buffer`, which begins at `buffer_start`. Lines must come in order.
     pub(super) fn of_line(
         &mut self,
         reader: &Reader,
@@ -121,8 +119,7 @@ impl Secrets {
         Ok(united(secrets))
     }
 
-    /// Whether a key may begin in the line, or so close before it that the line is part of the key. Most lines have
-    /// none nearby, and no text is examined twice to find that out.
+    /// Whether a key may begin in the line or close enough before it. No text is examined twice.
     fn sees_head(
         &mut self,
         reader: &Reader,

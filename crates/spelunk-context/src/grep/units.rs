@@ -40,13 +40,11 @@ impl Sizes {
     };
 }
 
-/// A document to search.
 pub(super) enum Target<'a> {
     Open(&'a Reader),
     Closed { view: &'a View, document: &'a DocEntry },
 }
 
-/// Searches all targets.
 pub(super) fn search(
     targets: &[Target<'_>],
     pattern: &Pattern,
@@ -106,7 +104,6 @@ struct Search<'a> {
     needs_lines: AtomicBool,
 }
 
-/// Hands out the units.
 #[derive(Default)]
 struct Feed<'a> {
     n_units: usize,
@@ -196,7 +193,7 @@ impl<'a> Search<'a> {
         Some(feed.unit(UnitText::Part { reader, range }))
     }
 
-    /// A small document on disk may be long once it is decoded, so it is divided all the same.
+    /// A small document on disk may be long once it is decoded, so it is divided, too.
     fn scan_whole(
         &self,
         scanner: &mut Scanner<'_>,

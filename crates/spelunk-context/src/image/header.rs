@@ -1,5 +1,4 @@
-//! The header of an image: its format and its size in pixels. The rest of the file is not interpreted, so hostile image
-//! data reaches no decoder of ours.
+//! The header of an image: format and size in pixels. Nothing else is interpreted: the file is hostile.
 
 use super::{ImageError, ImageKind, SIDE_PIXELS_MAX};
 

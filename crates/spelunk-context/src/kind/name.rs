@@ -117,7 +117,6 @@ fn is_shell_start(name: &str) -> bool {
     )
 }
 
-/// The type that an extension indicates.
 pub(super) fn type_of_extension(extension: &str) -> Option<ExtensionType> {
     use Confidence::{High, Low, Medium};
     let known = |content_type, confidence| Some(ExtensionType { content_type, confidence });
@@ -144,7 +143,6 @@ pub(super) fn type_of_extension(extension: &str) -> Option<ExtensionType> {
     }
 }
 
-/// The language of a file, by its name.
 pub(super) fn language_of(file_name: &str) -> Option<Language> {
     let name = file_name.to_lowercase();
     match name.as_str() {

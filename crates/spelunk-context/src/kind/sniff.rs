@@ -7,7 +7,6 @@ use super::{ContentType, Detector, Language, delimited};
 /// Bytes of a document that are examined, however long its lines are.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// A test for one type.
 type Test<'t> = fn(&Head<'t>) -> bool;
 
 /// The beginning of a text.

@@ -60,7 +60,6 @@ pub struct AnalystShare {
 }
 
 impl AnalystShare {
-    /// The shares of the analysts that have tasks.
     pub(super) fn of(tasks: &[PlanTask]) -> Vec<Self> {
         let count = |analyst| tasks.iter().filter(|task| task.analyst == analyst).count() as u64;
         let counts = Analyst::ALL.map(count);

@@ -82,7 +82,6 @@ struct Sum {
 }
 
 impl Joined<'_> {
-    /// Adds the next segment.
     fn add(&mut self, bytes: Range<u64>, mut text: String) {
         let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
         let prelude = self.sum.prelude.clone();
@@ -129,8 +128,7 @@ struct SegmentPosition<'t> {
 }
 
 impl SegmentPosition<'_> {
-    /// The chunk with its lines counted in the document, and the prelude before it instead of inside it. None if it
-    /// contains nothing else.
+    /// The chunk with its lines in the document and the prelude before it; `None` if it has nothing else.
     fn of(&self, mut chunk: Chunk) -> Option<Chunk> {
         let shown_bytes = chunk.segment.as_ref().map_or(0, |segment| segment.prelude.len() as u64);
         let shown_lines = self.newlines(0..shown_bytes);

@@ -11,8 +11,7 @@ const WHOLE_BYTES_MAX: u64 = 32 << 20;
 pub(crate) const SEGMENT_BYTES_MAX: u64 = 8 << 20;
 
 impl View {
-    /// The text that the spans of a chunk refer to: its segment or the whole document. The bytes must be unchanged
-    /// since the scan.
+    /// The text that a chunk's spans refer to: its segment or the document, unchanged since the scan.
     pub fn read_part(&self, document: &DocEntry, segment: Option<&Segment>) -> Result<String, SourceError> {
         let Some(Segment { bytes, prelude }) = segment else { return self.read_owned(document) };
         let reader = open(self, document).map_err(|error| error.of_document(&document.name))?;

@@ -17,7 +17,6 @@ use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 /// The number of threads, and thus of documents in memory at once.
 const THREADS_MAX: usize = 4;
 
-/// One surveyed document.
 pub(super) struct Surveyed {
     pub(super) row: ManifestRow,
     /// Empty for a batched document.
@@ -88,8 +87,7 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
         n_chunks: cutting.chunks.len() as u64,
         schema: None,
     };
-    // Counting lines is cheap; counting rows or elements is half the work of splitting, so only candidates for a batch
-    // are counted.
+    // Counting rows or elements is half the work of splitting, so it is done only for likely batches.
     let n_lines = lines::count_lines(text);
     if Tier::of(n_lines, n_lines, tokens, limits) == Tier::Small {
         let (lines, units) = partitioner.measure(document);

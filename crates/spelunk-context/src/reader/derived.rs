@@ -17,7 +17,6 @@ pub(crate) struct Derived {
     pub(crate) reader: Reader,
     /// Whether the text was produced, so that it differs from the bytes of the file.
     pub(crate) is_made: bool,
-    /// The number of documents in an archive.
     pub(crate) n_documents: Option<u64>,
     /// What was left out of an archive, by reason: `1 binary, 2 secret`.
     pub(crate) left_out: Option<String>,
@@ -72,8 +71,7 @@ impl Derived {
     }
 }
 
-/// All text of a scan of one file; `None` if it exceeds the limit. Secrets are still in it: the reader over it redacts
-/// them.
+/// All text of a scanned file; `None` if it exceeds the limit. Its secrets are redacted by the reader.
 fn text_of(
     view: &View,
     format: Option<Format>,

@@ -1,5 +1,4 @@
-//! Errors while reading a document: it is missing, not text or changed, or the request is invalid. Each names the
-//! document and one thing to try.
+//! Errors while reading a document. Each names the document and one thing to try.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,7 +43,7 @@ impl ReadError {
         }
     }
 
-    /// The same error for a document of a view.
+    /// This error as a source error of a document.
     pub fn of_document(self, name: &str) -> SourceError {
         if let Self::Changed { name } = self {
             return SourceError::Changed { name };

@@ -1,5 +1,4 @@
-//! Pages: a document in screenfuls of lines, counted from 0. A page is an exact part of the text; all pages
-//! concatenated are the text.
+//! Pages: a document in screenfuls of lines, from 0. All pages concatenated are the text.
 
 use super::{ReadError, Reader};
 

@@ -1,5 +1,4 @@
-//! Peeks: the first lines of a document, read without the rest. The number of omitted lines is counted as far as it is
-//! known, and stated after the text.
+//! Peeks: the first lines of a document, read without the rest, and how many more lines are known.
 
 use std::fmt;
 

@@ -66,8 +66,7 @@ struct VerifiedFile {
 }
 
 impl Pinned {
-    /// Whether the first bytes may have changed. A file that only grew still has them: its hash is checked once, and
-    /// samples after each further growth.
+    /// Whether the first bytes may have changed. After growth, the hash is checked once, then samples.
     fn is_stale(&self, path: &Path, metadata: &Metadata) -> bool {
         let now = Revision::of(metadata);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

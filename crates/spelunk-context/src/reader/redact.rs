@@ -13,7 +13,7 @@ impl Reader {
         self.redacted_with_map(range).map(|redacted| redacted.text)
     }
 
-    /// The same, with a map from the original text to the redacted text.
+    /// Like `redacted`, with a map from the original text to the redacted text.
     pub(crate) fn redacted_with_map(&self, range: Range<u64>) -> Result<RedactedText, ReadError> {
         if range.is_empty() {
             return Ok(RedactedText::default());
@@ -49,7 +49,6 @@ impl Reader {
 /// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedText {
-    /// The redacted text.
     pub(crate) text: String,
     /// The original text. Searched, never shown.
     pub(crate) plain: String,

@@ -1,5 +1,4 @@
-//! Finds positions in a document by reading a little around them: line ends before and after an offset, and the nearest
-//! character boundary.
+//! Finds line ends before and after an offset, and the nearest character boundary, by reading a little.
 
 use std::ops::Range;
 

@@ -11,7 +11,6 @@ pub struct Recipe {
     pub filter: String,
 }
 
-/// The recipes that these fields support.
 pub(super) fn recipes(fields: &[Field]) -> Vec<Recipe> {
     let of_class = |class| fields.iter().find(|field| field.class == Some(class));
     let path = |class| of_class(class).map(|field| field.path.as_str());

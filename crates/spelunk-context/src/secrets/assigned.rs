@@ -28,8 +28,7 @@ const VALUE_BYTES_MIN: usize = 8;
 /// From this length on, random text is reliably distinguished from words.
 const LONG_BYTES_MIN: usize = 16;
 
-/// The value assigned to the name around a keyword, if it is a secret. Examines one line, at most [`NAME_BYTES_MAX`]
-/// before the keyword.
+/// The value assigned to the name around a keyword, if it is a secret. Examines only the keyword's line.
 pub(super) fn find_at(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line_bytes_max = NAME_BYTES_MAX + 4 * BLANKS_MAX + 2 * VALUE_BYTES_MAX;
     let reach = at.saturating_add(line_bytes_max).min(text.len());

@@ -12,8 +12,7 @@ use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
 use crate::needles::{Needles, Starts};
 
-/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include this
-/// much before and after it.
+/// Whether a byte is secret depends on no byte further away than this: include this much around a part.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
 
 /// Whether there is a secret at a keyword depends on no byte further before it than this.
@@ -61,11 +60,11 @@ impl Find {
     }
 }
 
-/// What else is looked for in the same pass.
+/// Words to look for in the same pass.
 #[derive(Debug)]
 pub(crate) struct Sought {
     pub(crate) needles: Needles,
-    /// Those of the needles and of the keywords.
+    /// The starts of the needles and of the keywords.
     starts: Starts,
 }
 
@@ -82,7 +81,7 @@ pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
     finds_and_sought(text, from, to, &mut None)
 }
 
-/// The same; `sought` is taken where it is found.
+/// Like `finds_in`; takes `sought` when one of its words is found.
 pub(super) fn finds_and_sought(
     text: &[u8],
     from: usize,

@@ -19,7 +19,6 @@ pub(crate) fn key_bodies(text: &[u8]) -> Vec<Range<usize>> {
     find(text, Find::is_key)
 }
 
-/// All secrets in a text.
 pub(crate) fn secrets_in(text: &[u8]) -> Vec<Range<usize>> {
     find(text, |_| true)
 }

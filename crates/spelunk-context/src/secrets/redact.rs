@@ -1,5 +1,4 @@
-//! Redaction: replaces each secret in a text by `[secret:rule]`. Line numbers are preserved, so a citation of the
-//! redacted text is valid for the original.
+//! Redaction: replaces each secret by `[secret:rule]`. Line numbers stay, so citations stay valid.
 
 use std::borrow::Cow;
 

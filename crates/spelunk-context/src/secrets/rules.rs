@@ -1,7 +1,6 @@
 //! The rules for secrets in text: the token formats that issuers publish, one line each. A rule begins at a keyword;
 //! `head` is kept, `value` is replaced. Both are anchored regular expressions over bytes. Written for this project.
 
-/// One form of secret.
 pub(super) struct Rule {
     /// Used in the marker, in reports and in the documentation.
     pub(super) name: &'static str,
@@ -36,7 +35,7 @@ pub(super) enum After {
 pub(super) enum Judge {
     /// It looks random.
     Random,
-    /// The same, for a form that names in code also have.
+    /// It looks random and not like words, for a form that names in code also have.
     RandomWords,
     /// It is not a word: its position is sufficient evidence.
     Wordless,

@@ -1,5 +1,4 @@
-//! Further conditions before a value counts as a secret. Text is full of names, examples and numbers that have the same
-//! form.
+//! Further conditions on secrets: text is full of names, examples and numbers that have the same form.
 
 use super::words::is_wordlike;
 
@@ -27,7 +26,7 @@ const PLACEHOLDERS: [&[u8]; 17] = [
     b"{{",
 ];
 
-/// The same, only at the start of a word: they are short enough to occur by chance.
+/// Placeholders only at the start of a word: they are short enough to occur by chance.
 const SHORT_PLACEHOLDERS: [&[u8]; 5] = [b"your", b"dummy", b"fake", b"insert", b"todo"];
 
 /// Words that are a whole value, in tutorials and in code.
@@ -74,7 +73,6 @@ fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether a token looks random.
 pub(super) fn is_random(value: &[u8]) -> bool {
     entropy_bits(value) >= TOKEN_BITS_MIN
 }

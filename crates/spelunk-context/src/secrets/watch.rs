@@ -14,7 +14,7 @@ pub(crate) struct SecretTally {
     pub(crate) first: Vec<Redaction>,
     /// Whether the document was too large to be checked; its text is checked when it is read.
     pub(crate) is_unknown: bool,
-    /// Whether the words of a search were looked for, and neither they nor a secret, whose mark has words, are there.
+    /// Whether the words of a search were looked for, and neither they nor secrets, whose marks have words, found.
     pub(crate) lacks_sought: bool,
 }
 

@@ -35,8 +35,7 @@ const PAIRS: [&[u8; 26]; 26] = [
 /// The letter for chance in the table.
 const CHANCE: u8 = b'k';
 
-/// The weight of other transitions within a value, in half bits: words rarely continue after a digit, and never after a
-/// sign.
+/// The weight of other transitions, in half bits: words rarely continue after a digit, never after a sign.
 const INTO_DIGIT: i32 = -2;
 const OUT_OF_DIGIT: i32 = -5;
 const INTO_UPPER: i32 = -2;

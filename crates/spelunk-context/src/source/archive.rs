@@ -19,7 +19,6 @@ use crate::scratch::Scratch;
 use crate::unpack_limits::UnpackLimits;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
-/// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Zip,
@@ -44,7 +43,6 @@ impl Format {
     }
 }
 
-/// An unpacked entry.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     /// In the scratch directory.
@@ -78,7 +76,6 @@ pub(crate) fn unpack(path: &Path, format: Format, unpacking: &mut Unpacking<'_>)
     }
 }
 
-/// Why unpacking stopped.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A limit on the archive as a whole.
@@ -101,7 +98,6 @@ impl Stop {
     }
 }
 
-/// An archive being unpacked into documents.
 pub(crate) struct Unpacking<'a> {
     /// Its name in reports.
     pub(crate) archive: &'a str,
@@ -117,7 +113,6 @@ pub(crate) struct Unpacking<'a> {
     pub(crate) bytes: u64,
 }
 
-/// The result of unpacking an entry.
 enum CopyOutcome {
     Whole {
         bytes: u64,
@@ -159,8 +154,8 @@ impl Unpacking<'_> {
         self.report.skip(reason, &format!("{}/{relative}", self.archive));
     }
 
-    /// Streams an entry to a scratch file. `packed` returns how many packed bytes it took so far. `torn` decides what
-    /// happens to an incomplete entry.
+    /// Streams an entry to a scratch file. `packed` returns its packed bytes so far; `torn` is for
+    /// a cut entry.
     fn keep(
         &mut self,
         relative: String,

@@ -20,7 +20,6 @@ const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// By precedence: the later one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// A file of a directory.
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Its name below the directory.
@@ -134,8 +133,7 @@ struct Rules {
 }
 
 impl Rules {
-    /// The rules of the git repository that contains the directory. Outside a repository, a stray ignore file further
-    /// up (in a home directory, say) does not apply.
+    /// The rules of the enclosing git repository. A stray ignore file outside of one does not apply.
     fn above(root: &Path) -> Option<Arc<Self>> {
         let repository = root.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
         let mut builder = GitignoreBuilder::new(repository);
@@ -196,8 +194,7 @@ enum IgnoreFile {
     Refused,
 }
 
-/// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. Only a malformed pattern
-/// itself is dropped.
+/// Follows no links and opens no pipes: an ignore file is untrusted. Drops malformed patterns.
 fn add(builder: &mut GitignoreBuilder, path: &Path) -> IgnoreFile {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {

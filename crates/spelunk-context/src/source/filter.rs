@@ -1,5 +1,4 @@
-//! Decides by name which files to take, in a directory and in an archive alike: secrets, globs, default exclusions,
-//! hidden names. `globs` documents their precedence.
+//! Decides by name which files to take, in directories and archives. `globs` documents the precedence.
 
 use std::path::Path;
 
@@ -63,7 +62,7 @@ impl<'a> Filter<'a> {
         ImageKind::of(relative).is_some() && skipped().is_none()
     }
 
-    /// The same, once it is known whether the globs include it.
+    /// Like `against_file`, given whether the globs include it.
     fn against(
         &self,
         path: &Path,
@@ -74,7 +73,7 @@ impl<'a> Filter<'a> {
         self.against_any(path, relative, is_ignored, is_included, is_excluded_file)
     }
 
-    /// The same with these default exclusions.
+    /// Like `against`, with these default exclusions.
     fn against_any(
         &self,
         path: &Path,
@@ -107,8 +106,7 @@ impl<'a> Filter<'a> {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
 
-    /// Why not to take an entry of an archive: by the rules of a walk for the entry and its directories. If the archive
-    /// was included, so is the entry.
+    /// Why not to take an archive's entry, by a walk's rules. An included archive includes its entries.
     pub(crate) fn against_entry(&self, relative: &str, archive_is_included: bool) -> Option<SkipReason> {
         let directories = relative.match_indices('/').filter_map(|(at, _)| relative.get(..at));
         for directory in directories {
@@ -126,7 +124,7 @@ impl<'a> Filter<'a> {
         self.options.allow_secrets && secrets::is_secret(Path::new(relative))
     }
 
-    /// The same for a directory of secrets.
+    /// Like `opens_secret`, for a directory.
     fn opens_secret_place(&self, relative: &str) -> bool {
         self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
     }
@@ -145,8 +143,7 @@ impl<'a> Filter<'a> {
 /// The directory that holds runs. It is never scanned: a run must not read its own journal.
 const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
-/// Default exclusions: files that nobody means when naming a directory. A path that the user names is never checked
-/// here.
+/// Default exclusions: files that nobody means when naming a directory. Paths that the user names are exempt.
 const DIRECTORIES: [&str; 14] = [
     ".git",
     "node_modules",

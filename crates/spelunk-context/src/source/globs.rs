@@ -11,7 +11,6 @@ use spelunk_types::ScanOptions;
 
 use crate::SourceError;
 
-/// The globs of one scan.
 #[derive(Debug)]
 pub(crate) struct Globs {
     include: Globset,
@@ -33,7 +32,6 @@ impl Globs {
         self.exclude.any.is_match(path)
     }
 
-    /// Whether a file is included.
     pub(crate) fn includes(&self, path: &str) -> bool {
         self.include.is_empty || self.include.any.is_match(path) || self.allows_secret(path)
     }
@@ -53,7 +51,7 @@ impl Globs {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
 
-    /// The same for the globs that allow secrets.
+    /// Whether this directory's name is a part of a glob that allows secrets.
     pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
         self.allow_secret.parts.contains(name)
     }

@@ -50,8 +50,7 @@ pub fn given_text<'a>(given: &str, bytes: &'a [u8], options: &ScanOptions) -> Co
     }
 }
 
-/// How the text is extracted, if it is not read directly. The first bytes count too: what was kept of a PDF is text
-/// under its name.
+/// How the text is extracted, if it is not read directly. A kept PDF is already text under its old name.
 pub(crate) fn extract_kind(name: &str, bytes: &[u8], options: &ScanOptions) -> Option<ExtractKind> {
     let kind = ExtractKind::of(name, options)?;
     let is_text = match kind {

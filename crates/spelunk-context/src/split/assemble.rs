@@ -13,7 +13,6 @@ pub(super) struct Draft {
     /// The end of its span.
     pub(super) end: usize,
     pub(super) units: u64,
-    /// The overlap with the previous chunk.
     pub(super) overlap: Overlap,
     pub(super) scope: Option<String>,
     pub(super) shell: Option<Shell>,

@@ -1,6 +1,5 @@
-//! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a document
-//! cover it exactly; what is shown before a span (imports, a header, lines shared with its neighbour) is not part of
-//! it.
+//! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a
+//! document cover it exactly; imports, a header or repeated lines shown before a span are not part of it.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -46,8 +45,7 @@ pub struct Chunk {
 pub struct Segment {
     /// Its range in the document, in bytes as stored.
     pub bytes: Range<u64>,
-    /// The prelude of the document, which is in its first segment; the text of every other segment begins with it.
-    /// Empty in the first segment, and if there is none.
+    /// The document's prelude, with which the text of every segment but the first begins; otherwise empty.
     pub prelude: Arc<str>,
 }
 
@@ -113,7 +111,6 @@ impl Chunk {
         (line <= *self.lines.end()).then_some(line)
     }
 
-    /// The length of the rendered text.
     pub(crate) fn rendered_bytes(&self) -> u64 {
         if let Some(Shell { open, body, close }) = &self.shell {
             return open.len() as u64 + (body.end - body.start) + close.len() as u64;

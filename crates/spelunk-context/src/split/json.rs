@@ -41,7 +41,6 @@ pub(super) struct JsonChunk {
     pub(super) scope: String,
 }
 
-/// The result of cutting a JSON text.
 pub(super) struct Cutting {
     pub(super) pieces: Vec<JsonChunk>,
     /// Elements or keys of the outermost value.
@@ -94,7 +93,7 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
 }
 
-/// A piece that is not a valid value is shown as it is, with everything around it, and cut like text.
+/// A piece that is not a valid value is shown unchanged and cut like text.
 fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChunk> {
     let mut cut = Vec::with_capacity(pieces.len());
     let mut start = 0;
@@ -110,7 +109,6 @@ fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChun
     cut
 }
 
-/// A container being cut.
 struct Level<'t> {
     children: Children<'t>,
     /// What is rendered before and after its children, including its own brackets.
@@ -268,8 +266,7 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     if at == range.end {
         return at;
     }
-    // The last escape that begins within reach of the cut. A backslash begins one if preceded by an even number of
-    // them.
+    // The last escape near the cut. A backslash begins one if an even number of them precede it.
     let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
     let mut cut = at;
     let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;

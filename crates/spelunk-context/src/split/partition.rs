@@ -1,5 +1,4 @@
-//! The partitioner: splits one document into chunks, by the target of its type and under the token ceiling. Each type
-//! says where it may be cut and how large its chunks should be; `pack` does the cutting.
+//! The partitioner: splits a document into chunks, by the target of its type and under the token ceiling.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,8 +24,7 @@ const BESIDE_SHARE: usize = 8;
 /// A line may be empty and a chunk takes some hundred bytes, so without this a plan could be larger than its text.
 const CHUNKS_MAX: u64 = 20_000;
 
-/// The size of a line number as shown to an analyst. Chunks are limited so that their line numbers alone cannot fill
-/// them.
+/// The size of a line number as shown to an analyst: line numbers alone must not fill a chunk.
 const NUMBER_BYTES: u64 = 16;
 
 /// The estimated number of tokens in `bytes` bytes of text.
@@ -112,13 +110,13 @@ impl<'l> Partitioner<'l> {
         Self { limits, mode, code_rule: CodeRule::Parsed, chunks_max: CHUNKS_MAX }
     }
 
-    /// The same with another rule for code.
+    /// Sets the rule for code.
     #[must_use]
     pub fn with_code_rule(self, code_rule: CodeRule) -> Self {
         Self { code_rule, ..self }
     }
 
-    /// The same for a part of a document, whose chunk limit is its share of the document's.
+    /// Limits the chunks of a part of a document to its share of the whole.
     #[must_use]
     pub(crate) fn with_share(self, bytes: u64, of_bytes: u64) -> Self {
         let share = CHUNKS_MAX.saturating_mul(bytes) / of_bytes.max(1);
@@ -144,8 +142,7 @@ impl<'l> Partitioner<'l> {
         Cutting { lines, units: units(n_units), partitions_expected, chunks }
     }
 
-    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid; splitting it may
-    /// find more errors.
+    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid.
     pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
         let DocText { text, detected, .. } = document;
         let lines = count_lines(text);
@@ -178,7 +175,7 @@ impl<'l> Partitioner<'l> {
         usize::try_from(self.limits.chunk_tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX).max(1)
     }
 
-    /// The same without the prelude and overlap.
+    /// Like `bytes_max`, without the prelude and overlap.
     fn bytes_own_max(&self) -> usize {
         self.bytes_max() - self.bytes_max() / BESIDE_SHARE
     }

@@ -1,5 +1,4 @@
-//! The plain mode: chunks of a fixed number of tokens with an overlap, whatever the format. Cuts at the boundaries of
-//! prose.
+//! The plain mode: chunks of a fixed number of tokens with an overlap, cut at the boundaries of prose.
 
 use super::{prose, slice};
 use crate::lines::count_newlines;

@@ -21,7 +21,6 @@ pub fn headings(text: &str) -> Vec<Heading> {
     each_heading(text).collect()
 }
 
-/// The same as an iterator.
 pub(super) fn each_heading(text: &str) -> impl Iterator<Item = Heading> {
     let mut fence = Fence::default();
     lines(text).zip(1..).filter_map(move |((at, line), number)| {

@@ -56,8 +56,7 @@ const NARROW_FIELDS_BELOW: usize = 10;
 /// Records with more fields than this are wide.
 const WIDE_FIELDS_ABOVE: usize = 15;
 
-/// The target lines of a chunk of JSON lines, by the number of fields of the first records: the more fields they have,
-/// the fewer go into a chunk.
+/// The target lines of a chunk of JSON lines: the more fields the first records have, the fewer lines.
 pub(super) fn target_records(limits: &Limits, text: &str) -> u64 {
     match n_fields_of_head(text) {
         Some(n_fields) if n_fields < NARROW_FIELDS_BELOW => limits.chunk_jsonl_narrow_lines,

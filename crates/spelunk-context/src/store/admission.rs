@@ -1,5 +1,4 @@
-//! The requirements for a new context: a kind that exists, a description of bounded size and a readable source. All
-//! checks here run before a lock is taken.
+//! The requirements for a new context: kind, description and source. Checked before a lock is taken.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,13 +16,13 @@ const METADATA_ENTRIES_MAX: usize = 64;
 const KEY_BYTES_MAX: usize = 100;
 const VALUE_BYTES_MAX: usize = 2000;
 const ADDRESS_BYTES_MAX: usize = 2000;
-/// As much as tells the format of a text.
+/// How much of a text is read to detect its format.
 const HEAD_LINES: u64 = 50;
 const HEAD_TOKENS: u64 = 4000;
 
 impl ContextStore {
-    /// Builds the context to register, and its text if it is inline. `admitted` is a source that was already checked:
-    /// extracting a document twice would take twice as long.
+    /// Builds the context to register, and its inline text. `admitted` was checked before:
+    /// extraction is slow.
     pub(super) fn admit(
         &self,
         new: NewContext,
@@ -88,8 +87,7 @@ impl ContextStore {
         }
     }
 
-    /// Checks a file, reading only as much as needed to know that it has text: all of it if the text must be extracted
-    /// or unpacked.
+    /// Checks that a file has text; reads all of it only if the text must be extracted or unpacked.
     pub(super) fn look_at_file(&self, path: &Path) -> Result<Admitted, Refusal> {
         let absent = |error| Refusal::from(SourceError::from_io(path, error));
         let absolute = std::path::absolute(path).map_err(absent)?;
@@ -120,8 +118,7 @@ impl ContextStore {
         Ok(admitted)
     }
 
-    /// Whether a file may be read, with links resolved. Checked at registration and at every open, because a link can
-    /// change in between.
+    /// Whether a file may be read, with links resolved. Checked at every open, because a link can change.
     pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
         let resolved =
             path.canonicalize().map_err(|error| Refusal::from(SourceError::from_io(path, error)))?;
@@ -144,7 +141,7 @@ impl ContextStore {
     }
 }
 
-/// The format of a text; `None` if nothing tells.
+/// The format of a text; `None` if it is unknown.
 fn type_of(name: &str, head: &str) -> Option<String> {
     let found = Detector::default().detect(name, head).content_type;
     (found != ContentType::Unknown).then(|| found.name().to_owned())

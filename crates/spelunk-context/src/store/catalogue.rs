@@ -1,5 +1,4 @@
-//! The catalogue: all contexts of a store in registration order. Pure; a change is applied here only after it is on
-//! disk.
+//! The catalogue: the contexts of a store in registration order. Pure; changes are applied once on disk.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -24,7 +23,6 @@ pub(crate) struct Entry {
     pub(crate) unsaved: AccessCounts,
 }
 
-/// One change of the catalogue.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Put(Arc<Context>),

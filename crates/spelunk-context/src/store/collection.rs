@@ -76,8 +76,7 @@ impl Factory<'_> {
         self.from_directory(directory, "*.{yaml,yml}", &ContextKind::Project, &format!("project:{project}:"))
     }
 
-    /// Registers every directory of `projects/` below the root as a project of that name. Nothing if there is no such
-    /// directory.
+    /// Registers every directory of `projects/` below the root, if it exists, as a project of that name.
     pub fn projects(&self, root: &Path) -> Result<Vec<(String, DirectoryReport)>, StoreError> {
         let mut reports = Vec::new();
         let directory = root.join("projects");
@@ -96,8 +95,7 @@ impl Factory<'_> {
         Ok(reports)
     }
 
-    /// Registers the JSON files of `temporal/` below the root, under `temporal:`. Nothing if there is no such
-    /// directory.
+    /// Registers the JSON files of `temporal/` below the root, if it exists, under `temporal:`.
     pub fn temporal(&self, root: &Path) -> Result<DirectoryReport, StoreError> {
         let directory = root.join("temporal");
         if directory.metadata().is_err_and(|error| is_absence(&error)) {

@@ -1,5 +1,4 @@
-//! The context: a named handle on explorable content. It holds everything known about the content, but not the content
-//! itself.
+//! The context: a named handle on explorable content. It holds all that is known about it, but no text.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -92,8 +91,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// How regular its text is, judged by its content type. An unknown type counts as mixed; `None` if no type was
-    /// given.
+    /// How regular its text is, by its content type; `None` without one. An unknown type counts as mixed.
     pub fn structure(&self) -> Option<Structure> {
         let content_type = self.content_type.as_deref()?;
         Some(ContentType::from_name(content_type).map_or(Structure::Mixed, ContentType::structure))

@@ -38,7 +38,7 @@ impl<'a> Factory<'a> {
         Self { store, policy: None }
     }
 
-    /// The policy of the files that it registers, instead of their kind's.
+    /// Registers files with this policy instead of that of their kind.
     #[must_use]
     pub fn with_policy(self, policy: Option<LoadPolicy>) -> Self {
         Self { policy, ..self }
@@ -96,8 +96,7 @@ impl<'a> Factory<'a> {
         Ok(DirectoryReport { registered, already: [already, meanwhile].concat(), left_out })
     }
 
-    /// Registers files that are not contexts yet, with one write. If another process takes an id in the meantime, it
-    /// tries other ids.
+    /// Registers new files with one write. Tries other ids if another process takes one in the meantime.
     fn register_files(
         &self,
         files: &[LookedAt],
@@ -215,8 +214,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a walk skips an entry because its name begins with a dot. A name that says secret is wanted where secrets
-/// are allowed.
+/// Whether a walk skips an entry as hidden. If secrets are allowed, names that say secret are not skipped.
 fn is_hidden(entry: &DirEntry, secrets_are_allowed: bool) -> bool {
     let name = Path::new(entry.file_name());
     let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());

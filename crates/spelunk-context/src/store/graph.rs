@@ -21,7 +21,6 @@ pub(super) enum GraphView {
     Domain { path: PathBuf, domain: String },
 }
 
-/// A graph in memory while it is rendered.
 #[derive(Debug, Default)]
 struct Graph {
     nodes: Vec<GraphNode>,

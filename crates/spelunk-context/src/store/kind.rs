@@ -59,7 +59,6 @@ impl ContextKind {
         }
     }
 
-    /// The name of a custom kind.
     pub(crate) fn custom_name(&self) -> Option<&KindName> {
         if let Self::Custom(name) = self { Some(name) } else { None }
     }
@@ -110,8 +109,7 @@ pub enum LoadPolicy {
     Hot,
     /// Loaded on demand, cached while there is room and the source is unchanged.
     Lazy,
-    /// Obtained again at every access. Only a page after the first is read from the text of the previous access, so
-    /// that pages fit together.
+    /// Obtained again at every access, except for pages after the first, so that pages fit together.
     Refresh,
     /// Reused for this long. An inline text cannot be obtained again: it expires.
     Ttl {
@@ -125,7 +123,7 @@ pub enum LoadPolicy {
 }
 
 impl LoadPolicy {
-    /// The policy of this word; `ttl:SECONDS` is one too.
+    /// The policy with this name, or `ttl:SECONDS`.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(seconds) = name.strip_prefix("ttl:") {
             let ttl_ms = seconds.parse::<u64>().ok()?.checked_mul(1000)?;

@@ -57,8 +57,7 @@ impl ContextStore {
         failures
     }
 
-    /// BLAKE3 of the bytes of a context's source in hexadecimal, which is then added to its revision. Reads the whole
-    /// source.
+    /// BLAKE3 of a context's source in hexadecimal, which is added to its revision. Reads the whole source.
     pub fn digest(&self, id: &str) -> Result<String, StoreError> {
         let entry = self.entry(id)?;
         let opened = self.open_context(&entry, Purpose::Sweep)?;

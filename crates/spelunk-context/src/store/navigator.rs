@@ -1,5 +1,4 @@
-//! The navigator: how an agent explores contexts. Every result is bounded and suggests a next step; every request is
-//! logged.
+//! The navigator, with which an agent explores contexts. Every result is bounded and suggests a next step.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -116,8 +115,7 @@ impl Navigator {
         GrepQuery { context_lines, matches_max, ..GrepQuery::new(pattern) }
     }
 
-    /// The matching lines of a context: at most `grep_matches_max`, with 0 to `grep_context_lines_max` lines around
-    /// each.
+    /// The matching lines, at most `grep_matches_max`, with up to `grep_context_lines_max` lines around.
     pub fn grep(&self, id: &str, query: &GrepQuery) -> Result<GrepView, StoreError> {
         let query = self.bounded(query)?;
         let found = self.store.grep(id, &query, &NEVER)?;

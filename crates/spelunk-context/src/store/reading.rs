@@ -31,7 +31,6 @@ pub(super) enum Purpose {
     Sweep,
 }
 
-/// An open context.
 #[derive(Debug)]
 pub(super) struct OpenContext {
     pub(super) reader: Arc<Reader>,
@@ -175,8 +174,7 @@ impl ContextStore {
         (is_this && is_allowed).then_some(cached.text)
     }
 
-    /// Offers a text to the cache. It is not cached if the context was replaced meanwhile, if its policy forbids it, or
-    /// if it exceeds the load limit.
+    /// Caches a text, unless the context was replaced meanwhile, its policy forbids it, or it is too large.
     pub(super) fn keep(&self, entry: &Entry, stamp: Option<Stamp>, text: &Arc<str>, loaded_at_ms: u64) {
         let context = &entry.context;
         if context.policy == LoadPolicy::Query || text.len() as u64 > self.settings.limits.load_bytes_max {
@@ -207,8 +205,7 @@ impl ContextStore {
     }
 }
 
-/// Files kept open with their line indexes, most recently used last. Texts that had to be decoded, extracted or
-/// unpacked are in memory and are kept while there is room.
+/// Open files with their line indexes, most recently used last. Texts in memory are kept within a budget.
 #[derive(Debug, Default)]
 pub(super) struct ReaderPool {
     readers: VecDeque<PooledReader>,

@@ -197,8 +197,7 @@ impl RegistryLock<'_> {
         Err(io::Error::other("there are already too many damaged registries"))
     }
 
-    /// Removes temporary files of writers that died. No one else is writing now, so every temporary file is such a
-    /// leftover.
+    /// Removes temporary files. The caller holds the lock, so all of them are from writers that died.
     pub(crate) fn remove_leftovers(&self) -> usize {
         let entries = self.file.dir.list("").unwrap_or_default();
         entries

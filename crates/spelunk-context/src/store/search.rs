@@ -1,5 +1,4 @@
-//! Search over all contexts: greps each in registration order and returns results as they are found. A context that
-//! cannot be read is reported and does not stop the search.
+//! Search over all contexts, in registration order. A context that cannot be read is reported.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

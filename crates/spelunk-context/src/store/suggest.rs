@@ -8,7 +8,7 @@ use crate::{GrepReport, Peek};
 /// A next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
-    /// Load it, as after most looks at it so far.
+    /// Load it, as was usually done after a peek.
     LoadAsUsual {
         /// The context.
         id: ContextId,
@@ -81,8 +81,7 @@ const MATCHES_FEW_MAX: u64 = 5;
 /// Loads before they count as a habit.
 const HABIT_LOADS_MIN: u64 = 3;
 
-/// After a peek: load it if that is what usually followed; search it, and read it in pages if it is long. An empty text
-/// gets no suggestion.
+/// After a peek: load if that usually followed, search, and read in pages if long. Nothing for an empty text.
 pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestion> {
     if peek.lines_shown == 0 {
         return Vec::new();

@@ -11,7 +11,6 @@ use crate::store::{AccessEntry, Action, Context, ContextId, ContextKind, Context
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
 
-/// The contents of a registry file.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) contexts: Vec<Context>,
@@ -23,7 +22,6 @@ pub(crate) struct Parsed {
     pub(crate) version: Option<u64>,
 }
 
-/// Serializes a registry.
 pub(crate) fn registry_bytes<'a>(
     updated_at_ms: u64,
     contexts: impl Iterator<Item = &'a Context>,
@@ -154,7 +152,7 @@ struct Line {
     access: AccessCounts,
 }
 
-/// A context as other programs of this design write it.
+/// A context in the format of similar programs.
 #[derive(Deserialize)]
 struct OtherLine {
     id: String,
@@ -180,7 +178,7 @@ impl From<OtherLine> for Line {
             if let serde_json::Value::String(text) = value { text } else { value.to_string() }
         };
         let policy = ContextKind::from_name(&kind).map_or(LoadPolicy::Lazy, |kind| kind.default_policy());
-        // What a session registered there was kept in the file all the same.
+        // Those programs store session contexts in the file, too.
         let policy = if policy.is_durable() { policy } else { LoadPolicy::Lazy };
         Self {
             id,
@@ -351,7 +349,6 @@ fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// One access.
 #[derive(Serialize, Deserialize)]
 struct AccessLine {
     at_ms: u64,
@@ -362,7 +359,6 @@ struct AccessLine {
     detail: String,
 }
 
-/// The lines of an access log.
 pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
     let line = |entry: &AccessEntry| AccessLine {
         at_ms: entry.at_ms,

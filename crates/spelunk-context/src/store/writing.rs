@@ -86,7 +86,7 @@ impl ContextStore {
         self.put(new.into_iter().map(|new| (new, None)).collect(), TakenId::Refused)
     }
 
-    /// The same for files that were already checked.
+    /// Like `register_all`, for files that were already checked.
     pub(super) fn register_admitted(
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
@@ -138,8 +138,7 @@ impl ContextStore {
         Ok(n_removed)
     }
 
-    /// Writes access counts, the access log and revisions, which are not written automatically. All other changes
-    /// already are.
+    /// Writes access counts, the access log and revisions. All other changes are written at once.
     pub fn save(&self) -> Result<(), StoreError> {
         let mut writer = self.writer();
         let Some(registry) = self.registry.as_ref().filter(|registry| !registry.is_read_only()) else {
@@ -175,8 +174,7 @@ impl ContextStore {
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
-    /// The only way to change the catalogue. `plan` sees the state on disk and returns the changes; it must not use the
-    /// store.
+    /// The only way to change the catalogue. `plan` sees the state on disk and must not use the store.
     pub(super) fn change(
         &self,
         plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,

@@ -3,7 +3,6 @@
 
 use super::Mark;
 
-/// The state of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     n_line_ends: u64,

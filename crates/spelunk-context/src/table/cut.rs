@@ -1,5 +1,4 @@
-//! Splits a document into rows and cells: the format is determined from its name and its first lines. The meaning of
-//! the cells is not known here.
+//! Splits a document into rows and cells, by a format determined from its name and first lines.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +15,7 @@ use crate::kind::is_log_start;
 const SAMPLE_LINES: usize = 200;
 /// The percentage of lines that must have the format.
 pub(super) const PERCENT_MIN: usize = 90;
-/// The maximum number of distinct words at one position of a log line: with more, they are not names of levels or
-/// services.
+/// The most distinct words at one position of a log line; with more, they do not name levels or services.
 const WORDS_MAX: usize = 40;
 /// Positions after the time that are examined.
 const PLACES_MAX: usize = 2;
@@ -33,7 +31,6 @@ type Cells<'t> = [(&'t str, &'t str)];
 /// Receives each row with its line, and `None` for a line that should be a row but is invalid.
 type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 
-/// The format of a document.
 #[derive(Clone)]
 pub(super) enum Format {
     /// Delimited cells, and a first row with their names.
@@ -48,7 +45,7 @@ pub(super) enum Format {
     KnownLog(LogLayout),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
     Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
-    /// Lines below a comment with the names of their fields, as Zeek and W3C logs have it.
+    /// Lines below a comment that names their fields, as in Zeek and W3C logs.
     Fields { delimiter: char, names: Vec<String> },
     /// Lines with the same number of delimited parts, and their names if the first line has them.
     Parts { delimiter: u8, names: Option<Vec<String>> },
@@ -80,7 +77,7 @@ impl Format {
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
             return Some(Self::Table { names: header(text)? });
         }
-        // What is indented continues an entry.
+        // An indented line continues an entry.
         let entries: Vec<&str> =
             sample.iter().filter(|line| !line.starts_with([' ', '\t'])).copied().collect();
         if let Some(layout) = LogLayout::of(&entries) {
@@ -122,8 +119,7 @@ impl Format {
         }
     }
 
-    /// Passes each row with its line, column names and values to `take`. False if the rows cannot be compared, because
-    /// their times are in different zones.
+    /// Passes each row with its line to `take`. False if times are in different zones: rows do not compare.
     pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
             Self::Table { names } => table_rows(text, names, take),
@@ -231,8 +227,7 @@ fn borrowed(cells: &[(String, String)]) -> Vec<(&str, &str)> {
     cells.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-/// The names in the first row of a table. Numbers other than years are not names, and neither is a directive for a
-/// program (`sep=;`).
+/// The names in a table's first row. Numbers other than years and a directive (`sep=;`) are not names.
 fn header(text: &str) -> Option<Vec<String>> {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone())?;
@@ -358,8 +353,7 @@ fn zone_end(text: &str) -> usize {
     }
 }
 
-/// The meaning of the words after the times of a log: the level, and the origin of the line. Service, module and host
-/// are all called `source`.
+/// Names the words after the times of a log: the level, and `source` for service, module or host.
 fn log<'t>(sample: &[&'t str]) -> Format {
     let rest_of = |line: &&'t str| match time_of(line) {
         Some(begun) => Some(begun.rest),
@@ -454,8 +448,7 @@ fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &m
     take(&cells);
 }
 
-/// The names of parts, if the first line has some: there is a rule below it, or it has no number in a column that has
-/// one in all rows.
+/// The names of parts if the first line is a header: a rule follows, or it lacks a number that all rows have.
 fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
     let has_figure = |part: &str| part.contains(|c: char| c.is_ascii_digit());
     let rows = || sample.iter().skip(1).filter(|line| !is_rule(line));
@@ -474,8 +467,7 @@ fn is_rule(line: &str) -> bool {
     line.contains("--") && line.chars().all(|c| "|-:+= \t".contains(c))
 }
 
-/// Splits `#1 | user 7 | [size] It is too large.` into `part 1`, `part 2`, `tag` and `part 3` if the parts have no
-/// names.
+/// Without names, `#1 | user 7 | [size] Too large.` is `part 1`, `part 2`, `tag` and `part 3`.
 fn parts(row: &str, delimiter: char, names: Option<&[String]>) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     for (idx, part) in row.split(delimiter).map(str::trim).enumerate() {

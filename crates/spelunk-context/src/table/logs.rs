@@ -15,7 +15,7 @@ const LEVEL: &str = "(?<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FAT
 const DATE: &str = "(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})";
 const TIME: &str = "(?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?)";
 
-/// The layouts, the most specific first. `LEVEL`, `DATE` and `TIME` stand for the patterns above.
+/// The layouts, most specific first. `LEVEL`, `DATE` and `TIME` are replaced by the patterns above.
 const LAYOUTS: &[&str] = &[
     // Web servers: common and combined.
     r#"^(?<host>[^ ]+) [^ ]+ (?<user>[^ ]+) \[(?<date>[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}):(?<time>[0-9:]{8}) (?<zone>[+-][0-9]{4})\] "(?:(?<method>[A-Z]+) (?<path>[^ "]*)(?: (?<protocol>[^"]*))?|(?<request>[^"]*))" (?<status>[0-9]{3}) (?<bytes>[0-9]+|-)(?: "(?<referrer>[^"]*)" "(?<agent>(?:[^"\\]|\\.)*)")?"#,

@@ -31,7 +31,6 @@ pub(super) struct Mark {
 }
 
 impl CharIndex {
-    /// The number of characters.
     pub(super) fn chars(&mut self, reader: &Reader) -> Result<u64, ReadError> {
         self.extend_to(reader.bytes(), reader)?;
         Ok(self.end().char)

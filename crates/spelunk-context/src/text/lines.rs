@@ -1,5 +1,4 @@
-//! Lines as `str.splitlines` defines them, in batches, and line numbers as the rest of the program counts them: from 1,
-//! each line ended by `\n`.
+//! Lines as `str.splitlines` defines them, in batches, and line numbers from 1, each line ended by `\n`.
 
 use super::{LazyText, TextBatch, TextError};
 

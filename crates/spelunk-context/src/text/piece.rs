@@ -26,8 +26,8 @@ struct Shift {
 }
 
 impl MappedText {
-    /// Decodes bytes that begin at a character boundary. An incomplete character at the end is left out, unless the
-    /// document ends with it.
+    /// Decodes bytes from a character boundary on. Drops a cut last character, unless the document
+    /// ends there.
     pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
         if !is_end {
             bytes.truncate(bytes.len() - incomplete_bytes(&bytes));
@@ -69,8 +69,7 @@ impl MappedText {
         at.min(self.text.len())
     }
 
-    /// Masks the secrets. Correct for text with `REDACT_REACH_BYTES` around it in this piece, or the end of the
-    /// document.
+    /// Masks the secrets. Correct where `REDACT_REACH_BYTES` around are in this piece, or the document ends.
     pub(super) fn mask(&mut self) {
         let secrets = find_secrets(&self.text);
         if secrets.is_empty() {

@@ -34,7 +34,6 @@ pub struct JsonRecords {
     marks: Arc<[Mark]>,
 }
 
-/// Where a record begins.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     byte: u64,
@@ -90,7 +89,6 @@ impl JsonRecords {
     }
 }
 
-/// Iterates over the records of a text.
 struct Scan<'t> {
     shape: RecordShape,
     text: &'t LazyText,

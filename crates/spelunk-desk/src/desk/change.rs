@@ -1,5 +1,4 @@
-//! Changing a desk. Every change is checked against rights and limits before anything is modified, so a refused change
-//! leaves the desk untouched.
+//! Changing a desk. Rights and limits are checked first, so a refused change changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -141,7 +140,7 @@ impl Desk {
 
     /// Refuses a file that does not fit. Returns its current size and the directories to create.
     fn admit(&self, path: &DeskPath, bytes: u64, growth: Growth) -> Result<(u64, Vec<DeskPath>), DeskError> {
-        // Files of the engine may be next to documents, but never replace one.
+        // Nobody writes below the mount, not even the engine.
         if self.mounts.is_some() && path.is_within(&DeskPath::of(Zone::CONTEXTS)) {
             return Err(DeskError::ReadOnly { path: path.clone() });
         }

@@ -68,7 +68,7 @@ impl Desk {
         Ok(Cow::Owned(mounts.read_all(document, bytes_max)?.into_bytes()))
     }
 
-    /// The same as text. Bytes that are not UTF-8 are refused: an edit would damage them.
+    /// Like [`Self::read`], as text. Bytes that are not UTF-8 are refused: an edit would damage them.
     pub fn text(&self, path: &DeskPath) -> Result<Cow<'_, str>, DeskError> {
         let not_text = |bytes: usize| DeskError::NotText { path: path.clone(), bytes: bytes as u64 };
         match self.read(path)? {
@@ -82,7 +82,7 @@ impl Desk {
         }
     }
 
-    /// At most `n_max` lines, numbered from 1; a document is not scanned twice for it.
+    /// At most `n_max` lines, starting at line `first`, counted from 1.
     pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<Lines, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounts, document) = self.document(path)?;
@@ -102,7 +102,6 @@ impl Desk {
         Ok(String::from_utf8_lossy(whole_chars(bytes)).into_owned())
     }
 
-    /// The files at or below a path.
     pub(crate) fn files_within(&self, path: &DeskPath) -> impl Iterator<Item = (&DeskPath, &[u8])> {
         path.range_in(&self.files).map(|(path, body)| (path, body.bytes()))
     }
@@ -112,7 +111,6 @@ impl Desk {
         self.mounts.iter().flat_map(move |mounts| mounts.within(path))
     }
 
-    /// Searches the mounted documents of these names.
     pub(crate) fn grep_documents<'n>(
         &self,
         query: &GrepQuery,
@@ -177,7 +175,6 @@ fn whole_chars(bytes: &[u8]) -> &[u8] {
     if wanted > n_last { bytes.get(..at).unwrap_or_default() } else { bytes }
 }
 
-/// Lines of an in-memory file.
 fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> Lines {
     let n_ends = memchr_iter(b'\n', bytes).count() as u64;
     let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');

@@ -17,8 +17,7 @@ const DEVICES: [&str; 22] = [
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// A name for an attachment that is valid on any system. `taken` are the existing names; names that differ only in case
-/// count as taken, because some systems ignore case.
+/// A name for an attachment that is valid on any system and not taken, ignoring case.
 pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = given.chars().filter_map(plain_char).collect();
     let last = plain.rsplit('/').map(trimmed).find(|part| !part.is_empty()).unwrap_or_default();
@@ -39,7 +38,6 @@ pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
 /// What is at a path of a mount so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// Nothing.
     Free,
     /// A document, which cannot contain anything.
     Document,
@@ -93,8 +91,7 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         || ('\u{e0000}'..='\u{e0fff}').contains(&c)
 }
 
-/// A character of an attachment's name: look-alikes of a separator count as one, and characters that some system
-/// forbids become `_`.
+/// Normalises a character of an attachment's name: separators become `/`, forbidden characters `_`.
 fn plain_char(c: char) -> Option<char> {
     match c {
         '/' | '\\' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f8}' | '\u{ff0f}' | '\u{ff3c}' => Some('/'),

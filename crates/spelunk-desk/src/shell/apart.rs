@@ -1,7 +1,7 @@
-//! The host side of a script: the interpreter runs in a worker, and the host has the desk. The worker is a process; in a
-//! program without workers it is a thread. File operations are requests to the desk with the model's permissions, so a
-//! compromised worker can do no more than a script. Mounted documents are read when opened and never written; a write
-//! without permission fails as on a read-only file system.
+//! The host side of a script: the interpreter runs in a worker (a thread if the program has none),
+//! the desk stays here. File operations are requests with the model's permissions, so a compromised
+//! worker can do no more than a script. Mounted documents are read when opened; a forbidden write
+//! fails as on a read-only disk.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -239,7 +239,6 @@ fn on_desk(path: &str) -> Result<DeskPath, Refusal> {
     }
 }
 
-/// The parent directory must exist: a script that assumes otherwise is mistaken.
 fn require_parent(desk: &Desk, path: &DeskPath) -> Result<(), Refusal> {
     match path.parent().map(|parent| desk.entry(&parent)) {
         None | Some(Some(Entry::Directory)) => Ok(()),

@@ -1,5 +1,4 @@
-//! Which commands a script may call. Those that wait, use randomness, read clocks or need a host are removed; the rest
-//! give the same output for the same desk.
+//! Which commands a script may call. Those that wait, use randomness, read clocks or need a host are removed.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -33,13 +32,12 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("python3", "use RunScript"),
 ];
 
-/// Commands that pad to a given width or length before any limit counts it.
+/// Commands that pad to a given width or length before any limit applies.
 const FILLING: [&str; 12] =
     ["expand", "unexpand", "pr", "nl", "numfmt", "fmt", "fold", "column", "od", "xxd", "hexdump", "paste"];
 /// The maximum digits of a number passed to such a command.
 const FILLING_DIGITS_MAX: usize = 4;
 
-/// Whether a command of the interpreter is available.
 pub(super) fn is_kept(name: &str) -> bool {
     !REFUSED.iter().any(|(refused, _)| *refused == name)
 }
@@ -62,7 +60,6 @@ impl Guard {
         Self { stack_start: stack_now(), stack_bytes_max, script_bytes_max, reasons: Mutex::default() }
     }
 
-    /// Allows or stops a command.
     pub(super) fn check(&self, event: ToolEvent) -> HookAction<ToolEvent> {
         match self.objection(&event) {
             None => HookAction::Continue(with_escapes(event)),
@@ -73,14 +70,12 @@ impl Guard {
         }
     }
 
-    /// Why commands were stopped so far.
     pub(super) fn reasons(&self) -> Vec<&'static str> {
         self.reasons.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
     fn objection(&self, event: &ToolEvent) -> Option<&'static str> {
-        // The interpreter counts most nesting but not all: `eval eval …` uses more stack for each word, and a stack
-        // overflow kills the whole process.
+        // Some nesting is not counted: `eval eval …` could overflow the stack, which kills the process.
         if self.stack_start.abs_diff(stack_now()) > self.stack_bytes_max {
             return Some("the commands are nested too deeply");
         }

@@ -1,5 +1,5 @@
 //! `ls` with the columns of the GNU tool, which scripts split by number: the interpreter's own has fewer columns and
-//! prints nothing at all if one name is missing. What a desk does not have is constant: one link, one owner, one time.
+//! prints nothing if one name is missing. Links, owner and time, which a desk lacks, are constant.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use bashkit::{Builtin, BuiltinContext, ExecResult, FileType, Metadata, async_tra
 /// The supported options. `-1` and `-t` change nothing: output is one name per line, and every file has the same time.
 const OPTIONS: &str = "1aAdFhlprRSt";
 
-/// Where a listing is truncated: more than is shown of any script, while `ls -R / / / …` could run forever.
+/// The size limit of a listing: more than any script is shown, while `ls -R / / / …` could run forever.
 const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// `ls` as a command of the interpreter.
@@ -114,7 +114,6 @@ fn is_directory(found: &Metadata) -> bool {
     found.file_type == FileType::Directory
 }
 
-/// The output so far.
 struct Listing {
     options: String,
     text: String,

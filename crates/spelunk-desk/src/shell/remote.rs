@@ -1,5 +1,5 @@
-//! The worker side of a script: the interpreter runs here, and its files are on the host's desk. There are no links and
-//! no timestamps: every file has the same one.
+//! The worker side of a script: the interpreter runs here, and its files are on the host's desk.
+//! There are no links, and every file has the same timestamp.
 
 use std::io::{Error as IoError, ErrorKind};
 use std::path::{Path, PathBuf};

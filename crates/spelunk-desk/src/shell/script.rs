@@ -1,5 +1,4 @@
-//! One script in one interpreter on one thread. The thread has a stack that nested scripts cannot exhaust, and a panic
-//! in it ends only the script.
+//! One script in one interpreter on a thread with a large stack. A panic in it ends only the script.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

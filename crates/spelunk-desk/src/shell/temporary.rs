@@ -1,9 +1,7 @@
-//! `mktemp` without randomness: it takes the first free name that a template allows, so the same desk gives the same
-//! name.
+//! `mktemp` without randomness: it takes the first free name, so the same desk gives the same name.
 
 use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
 
-/// The default template.
 const TEMPLATE: &str = "/tmp/tmp.XXXXXXXXXX";
 /// How many `X` a template needs.
 const PLACES_MIN: usize = 3;

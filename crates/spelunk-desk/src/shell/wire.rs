@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DeskLimits, ShellLimits};
 
-/// The script and its limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ScriptStart {
     pub(super) script: String,
@@ -33,7 +32,6 @@ pub(super) enum FileRequest {
     Ended(ScriptEnd),
 }
 
-/// The desk's reply.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileReply {
@@ -48,7 +46,6 @@ pub(super) enum FileReply {
     Refused(usize, String),
 }
 
-/// The metadata of a file.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct FileMeta {
     pub(super) is_directory: bool,
@@ -56,7 +53,6 @@ pub(super) struct FileMeta {
     pub(super) mode: u32,
 }
 
-/// How a script ended.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ScriptEnd {
     pub(super) stdout: String,

@@ -12,7 +12,7 @@ use super::wire::ChunkBy;
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
-/// The words of a refusal to cut by headings where there are none.
+/// The message if a file to be cut by headings has none.
 pub const NO_HEADINGS: &str = "has no headings";
 /// How many chunks the outcome lists.
 const SHOWN_MAX: usize = 12;

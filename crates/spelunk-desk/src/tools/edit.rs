@@ -1,5 +1,4 @@
-//! Edit: replaces one text with another. The old text must occur exactly as written, and once; a near miss is shown, so
-//! that the next attempt can succeed.
+//! Edit: replaces a text that must occur exactly once. A near miss is shown, to help the next attempt.
 
 use serde_json::Value;
 

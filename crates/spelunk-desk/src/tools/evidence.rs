@@ -1,5 +1,4 @@
-//! Evidence: findings, stored as recorded. The file is append-only, one numbered JSON object per line. It contains no
-//! timestamps, so that the same work produces the same file.
+//! Evidence: an append-only file of numbered findings, without timestamps: the same work gives the same file.
 
 use serde_json::Value;
 

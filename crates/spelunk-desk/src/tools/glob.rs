@@ -1,5 +1,5 @@
-//! Glob: finds files by name, with `.gitignore` rules. A pattern without `/` matches at any depth, one with `/` matches
-//! from the search directory; the last matching pattern applies, and `!` excludes.
+//! Glob: finds files by name, with `.gitignore` rules: a pattern without `/` matches at any depth,
+//! one with `/` from the search directory; the last matching pattern applies, and `!` excludes.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
@@ -36,7 +36,6 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// Patterns that select paths.
 #[derive(Debug)]
 pub(super) struct Globs(Vec<Rule>);
 

@@ -1,5 +1,5 @@
-//! Grep: the matching lines of desk files and mounted documents. Documents are searched in place. All matches are
-//! counted, the first ones are shown, and unreadable documents are named.
+//! Grep: the matching lines of desk files and mounted documents. All matches are counted, the first
+//! are shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,6 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// The matches, by path.
 #[derive(Debug, Default)]
 struct GrepResults {
     files: BTreeMap<DeskPath, (Vec<GrepMatch>, u64)>,

@@ -1,5 +1,4 @@
-//! Read: lines of a file with their numbers, or a range of bytes. Nothing is skipped silently: the rest is reported
-//! together with the arguments that show it.
+//! Read: lines of a file with their numbers, or a range of bytes. Says which arguments show the rest.
 
 use serde_json::Value;
 

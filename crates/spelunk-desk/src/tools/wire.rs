@@ -151,7 +151,6 @@ pub(super) struct ManifestChunk<'a> {
     pub(super) heading: Option<&'a str>,
 }
 
-/// The headings of a file.
 #[derive(Debug, Serialize)]
 pub(super) struct HeadingsIndex<'a> {
     pub(super) source_file: &'a str,
@@ -185,7 +184,6 @@ pub(super) struct Evidence {
     pub(super) source: Option<String>,
 }
 
-/// A line of the evidence file.
 #[derive(Debug, Serialize)]
 pub(super) struct EvidenceRecord<'a> {
     pub(super) sequence: u64,

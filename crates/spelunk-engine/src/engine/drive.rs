@@ -37,7 +37,6 @@ impl RunResult {
     }
 }
 
-/// Drives a run to its end and records the outcome.
 pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: Duration) -> RunResult {
     let ended = solve_within(&run, task, &cancel, time_left).await;
     let (answer, error) = match ended {
@@ -81,7 +80,7 @@ async fn solve_within(
     }
 }
 
-/// Changed files that are reported individually.
+/// How many changed files are reported individually.
 const DRIFTS_TOLD_MAX: usize = 20;
 
 /// Warns of files that changed since the scan, whatever the outcome of the run.
@@ -116,13 +115,13 @@ fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome
     }
 }
 
-/// Trims the reply cache on the journal writer's thread. A cache that cannot be trimmed is large, not wrong.
+/// Trims the reply cache on the journal writer's thread. A failure leaves a large cache, not a wrong one.
 fn trim_cache(run: &Run) {
     let bytes_max = run.settings.limits.cache_bytes_max;
     drop(run.writer.chore(Box::new(move |replies| drop(replies.trim(bytes_max)))));
 }
 
-/// A journal that cannot be written cannot record that either; the error goes to the user.
+/// Records the end. A journal that cannot be written cannot record that either, so the error goes to the user.
 async fn record_end(
     run: &Run,
     error: Option<&FrameError>,

@@ -26,7 +26,7 @@ pub struct RunRequest {
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// The JSON Schema of the answer, as text.
     pub schema: Option<String>,
-    /// The conversation of a caller that runs tools itself.
+    /// The conversation of a caller that runs its own tools.
     pub turn: Option<CallerTurn>,
     /// What an analysis looks for first.
     pub focus: Focus,

@@ -1,4 +1,4 @@
-//! The sources of a run: text that came with a request is stored, and what a journal names is opened again.
+//! The sources of a run: stores texts that come with a request, and reopens the sources that a journal names.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ impl Engine {
         Self { servers: Some(Arc::new(open)), ..self }
     }
 
-    /// Stores text that arrived with a request, with its secrets removed, so that a resumed run finds it again.
-    /// Garbage collection is held off until a run of this engine has started or the engine is dropped.
+    /// Stores a text that arrived with a request, with its secrets redacted, so that a resumed run finds it
+    /// again. It is not garbage-collected until a run of this engine has started or the engine is dropped.
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
         let bytes = &*given_text(name, bytes, &self.scan);
         let hold = self.workspace.hold()?;
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// The files of a snapshot, or one of them under the name that the user wrote.
+/// The files of a snapshot, or one of them under the name that the user typed.
 pub fn snapshot_input(
     workspace: &Workspace,
     manifest: &BlobId,

@@ -1,4 +1,4 @@
-//! The start of a run: written by `start` as the first event, and compared with the current request by `resume`.
+//! The start of a run: `start` writes it as the first event, and `resume` compares it with the current request.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -120,8 +120,8 @@ fn resumed_limits(recorded: &Limits, now: &Limits) -> Limits {
     limits
 }
 
-/// Describes the corpus. Its text is included only if it is small and no document has changed since the scan. Nobody
-/// waits for that copy, and a text that is stored as a source is not stored again.
+/// Describes the corpus. Its text is included only if it is small and no document has changed since
+/// the scan. Nobody waits for that copy, and a text that is stored as a source is not stored again.
 pub(super) fn corpus_record(
     view: &View,
     sources: &[SourceSpec],
@@ -149,7 +149,7 @@ pub(super) fn corpus_record(
     })
 }
 
-/// How the documents were found when the run was started. A journal of an older engine does not say.
+/// How the documents were found when the run was started. Journals of older engines do not record it.
 pub(super) fn pins(start: &RunStart, blobs: &Blobs) -> Result<Pins, JournalError> {
     let Some(record) = &start.corpus else { return Ok(Pins::new()) };
     let of_line = |line: &str| {
@@ -160,7 +160,7 @@ pub(super) fn pins(start: &RunStart, blobs: &Blobs) -> Result<Pins, JournalError
     Ok(blobs.text(&record.documents)?.lines().filter_map(of_line).collect())
 }
 
-/// A single document as it is; several, each after a line with its name.
+/// A single document unchanged, or several, each after a line with its name.
 fn copied(view: &View) -> Option<String> {
     let mut text = String::new();
     let is_one = view.documents().len() == 1;
@@ -183,8 +183,8 @@ fn listed(view: &View) -> String {
     view.documents().map(line).collect()
 }
 
-/// Everything besides corpus and question that affects the course of a run: the models, the strategy, its prompts,
-/// and the limits that are not about spending.
+/// Everything besides corpus and question that affects the course of a run: the models, the
+/// strategy, its prompts, and the limits that are not about spending.
 fn settings_digest(
     model: &ModelRef,
     sub_model: Option<&ModelRef>,

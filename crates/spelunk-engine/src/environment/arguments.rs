@@ -30,7 +30,6 @@ impl From<Refusal> for HostReply {
     }
 }
 
-/// The arguments of one call by parameter.
 #[derive(Debug)]
 pub(crate) struct Arguments<'a> {
     function: &'a str,
@@ -73,19 +72,16 @@ impl<'a> Arguments<'a> {
         self.values[idx].take().filter(|value| *value != Value::None)
     }
 
-    /// The value of a required parameter.
     pub(crate) fn need(&mut self, param: &str) -> Result<Value, Refusal> {
         let missing = || Refusal::of_type(format!("{}() needs '{param}'", self.function));
         let idx = self.params.iter().position(|name| *name == param).ok_or_else(missing)?;
         self.values[idx].take().ok_or_else(missing)
     }
 
-    /// An optional string.
     pub(crate) fn text(&mut self, param: &str) -> Result<Option<String>, Refusal> {
         self.take(param).map(|value| self.as_text(param, value)).transpose()
     }
 
-    /// A required string.
     pub(crate) fn need_text(&mut self, param: &str) -> Result<String, Refusal> {
         let value = self.need(param)?;
         self.as_text(param, value)
@@ -98,7 +94,6 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An optional integer.
     pub(crate) fn int(&mut self, param: &str) -> Result<Option<i64>, Refusal> {
         match self.take(param) {
             None => Ok(None),
@@ -107,14 +102,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An optional non-negative integer.
     pub(crate) fn count(&mut self, param: &str) -> Result<Option<u64>, Refusal> {
         let Some(n) = self.int(param)? else { return Ok(None) };
         let refused = || Refusal::value(format!("{}(): '{param}' is {n}, less than 0", self.function));
         u64::try_from(n).map(Some).map_err(|_| refused())
     }
 
-    /// An optional boolean.
     pub(crate) fn flag(&mut self, param: &str) -> Result<Option<bool>, Refusal> {
         match self.take(param) {
             None => Ok(None),
@@ -124,7 +117,6 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The items of a required list or tuple.
     pub(crate) fn need_items(&mut self, param: &str) -> Result<Vec<Value>, Refusal> {
         match self.need(param)? {
             Value::List(items) | Value::Tuple(items) | Value::Set(items) => Ok(items),

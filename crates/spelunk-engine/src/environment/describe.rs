@@ -1,5 +1,5 @@
-//! The description of `context` for the model: form, size, kinds, names and a preview. Its length is bounded, and it
-//! is marked as data.
+//! The description of `context` for the model: form, size, kinds, names and a preview. Its length
+//! is bounded, and it is marked as data.
 
 use spelunk_context::{DocEntry, View};
 use spelunk_sandbox::Value;
@@ -10,7 +10,7 @@ use super::{Environment, Shape, tables};
 const NAMES_MAX: usize = 40;
 const NAME_CHARS_MAX: usize = 120;
 
-/// The description, and what it shows of the text itself.
+/// The description, and the text that it shows.
 pub(super) fn describe(environment: &Environment, variables: &[(String, Value)]) -> (String, Preview) {
     let context = variables.iter().find(|(name, _)| name == "context").map(|(_, value)| value);
     let mut text = match (environment.shape, context) {
@@ -64,7 +64,7 @@ pub(super) fn describe(environment: &Environment, variables: &[(String, Value)])
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preview {
     pub(crate) text: String,
-    /// Whether that is all of it.
+    /// Whether that is the whole text.
     pub(crate) is_whole: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn listed_names(view: &View, rest: &str) -> String {
     lines
 }
 
-/// The name of a document within one of our lines.
+/// The name of a document for use within a line.
 pub(crate) fn shown_name(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['\n', '\r'], "?")
 }

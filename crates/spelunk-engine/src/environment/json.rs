@@ -22,17 +22,14 @@ pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
     }
 }
 
-/// A count or a position.
 pub(crate) fn int(n: u64) -> Value {
     i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
 }
 
-/// A dictionary with text as keys.
 pub(crate) fn dict<'a>(fields: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect())
 }
 
-/// Converts JSON to a session value.
 pub(crate) fn value_of_json(value: Json) -> Value {
     match value {
         Json::Null => Value::None,
@@ -50,7 +47,7 @@ pub(crate) fn value_of_json(value: Json) -> Value {
     }
 }
 
-/// Converts a session value to JSON; what JSON cannot represent becomes text.
+/// Converts a session value to JSON; values that JSON cannot represent become text.
 pub(crate) fn json_of_value(value: &Value) -> Json {
     match value {
         Value::None | Value::Slice(..) => Json::Null,
@@ -83,8 +80,8 @@ fn key_text(key: &Value) -> String {
     }
 }
 
-/// A value as the text of an answer or note: strings as they are, numbers as Python prints them, the rest as JSON.
-/// `None` for `None` and for values that are not data.
+/// A value as the text of an answer or note: strings unchanged, numbers as Python prints them, the
+/// rest as JSON. `None` for Python's `None` and for values that are not data.
 pub(crate) fn text_of_value(value: &Value) -> Option<String> {
     match value {
         Value::None | Value::Slice(..) | Value::Handle(_) => None,

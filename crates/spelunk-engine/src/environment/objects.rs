@@ -1,5 +1,5 @@
-//! Host objects: contexts too large to copy into the interpreter. To code they behave like the `str`, `dict` or
-//! `list` they represent; each operation arrives here and reads only what it needs.
+//! Host objects: contexts too large to copy into the interpreter. To code they behave like the `str`, `dict`
+//! or `list` they represent; each operation is served here and reads only what it needs.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 mod documents;
@@ -18,11 +18,11 @@ use spelunk_types::Limits;
 use super::{Arguments, Refusal};
 use crate::sync::lock;
 
-/// Documents whose indexes are kept at once.
+/// How many documents keep their indexes at once.
 const OPEN_MAX: usize = 64;
 
-/// The objects of one environment, by the id in their handle. An id fully describes its object, so a repeated cell
-/// gets the same ones.
+/// The objects of one environment, by the id in their handle. An id fully describes its object, so
+/// a repeated cell gets the same objects.
 pub(super) struct Objects {
     view: View,
     limits: Limits,
@@ -33,21 +33,19 @@ pub(super) struct Objects {
     patterns: Mutex<HashMap<(String, u64), Arc<PyPattern>>>,
 }
 
-/// Pieces of documents that were handed out.
+/// Ranges of documents that were handed out.
 #[derive(Default)]
 struct TextRanges {
     by_id: Vec<TextRange>,
     ids: HashMap<TextRange, u64>,
 }
 
-/// A range of characters of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct TextRange {
     pub(super) doc_idx: u32,
     pub(super) chars: Range<u64>,
 }
 
-/// What an id refers to.
 enum Object {
     Documents,
     Text(u32),
@@ -67,22 +65,18 @@ impl Objects {
         Self { view, limits, open, records, parts, patterns: Mutex::default() }
     }
 
-    /// The dictionary of all documents.
     pub(super) fn documents() -> Value {
         handle("Documents", DOCUMENTS << KIND_SHIFT)
     }
 
-    /// A document as text.
     pub(super) fn text(doc_idx: u32) -> Value {
         handle("Text", TEXT << KIND_SHIFT | u64::from(doc_idx))
     }
 
-    /// A document as a list of records.
     pub(super) fn list(doc_idx: u32) -> Value {
         handle("Records", RECORDS << KIND_SHIFT | u64::from(doc_idx))
     }
 
-    /// Part of a document as text.
     pub(super) fn part(&self, part: TextRange) -> Value {
         let mut parts = lock(&self.parts);
         let next = parts.by_id.len() as u64;
@@ -93,7 +87,7 @@ impl Objects {
         handle("Text", PART << KIND_SHIFT | id)
     }
 
-    /// Serves an operation on an object. Ids that were never handed out are refused.
+    /// Serves an operation on an object. Ids that were never handed out are rejected.
     pub(super) fn serve(&self, call: &mut HostCall) -> Result<Value, Refusal> {
         let object = call.receiver.as_ref().and_then(|handle| self.object(handle));
         match object {
@@ -158,7 +152,6 @@ impl Objects {
         Ok(text)
     }
 
-    /// The records of a document.
     pub(super) fn json(&self, doc_idx: u32) -> Result<Arc<JsonRecords>, Refusal> {
         if let Some(records) = lock(&self.records).get(&doc_idx) {
             return Ok(Arc::clone(records));
@@ -174,7 +167,6 @@ fn handle(class: &str, id: u64) -> Value {
     Value::Handle(Handle { class: class.to_owned(), id })
 }
 
-/// Uses Python's own message if it has one.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn refused(error: TextError) -> Refusal {
     let kind = match &error {
@@ -191,8 +183,8 @@ fn refused(error: TextError) -> Refusal {
     Refusal::new(kind, format!("{error}{hint}"))
 }
 
-/// `context[a:b]` as a range from the start, clipped as in Python. Steps other than 1 are not supported for texts of
-/// this size.
+/// `context[a:b]` as a range, clipped as in Python. Steps other than 1 are not supported for texts
+/// of this size.
 fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
     if !matches!(step, None | Some(1)) {
         return Err(Refusal::value("a slice with a step needs a real str: take context[a:b] first"));
@@ -219,13 +211,13 @@ fn strings(items: impl IntoIterator<Item = String>) -> Value {
     Value::List(items.into_iter().map(Value::Str).collect())
 }
 
-/// Where `__iter__` continues: at the start without a cursor.
+/// Where `__iter__` continues; without a cursor, at the start.
 fn iterated_from(call: &mut HostCall) -> Result<u64, Refusal> {
     let given = Arguments::of(call, &["cursor"])?.take("cursor");
     Ok(cursor(given).first().copied().unwrap_or(0))
 }
 
-/// A cursor to continue from, as code holds it: nothing, a number, or numbers.
+/// A cursor in the form that code holds: nothing, a number, or numbers.
 fn cursor(value: Option<Value>) -> Vec<u64> {
     let number = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),

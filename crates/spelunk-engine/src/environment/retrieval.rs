@@ -9,7 +9,7 @@ use crate::Frame;
 use crate::retrieval::{FoundPassage, FoundPassages};
 use crate::sync::lock;
 
-/// Retrieval for the code of a frame, which cannot await: notices are kept until they can be reported.
+/// Code cannot await, so notices are kept until they can be reported.
 #[derive(Clone)]
 pub(crate) struct FrameRetrieval {
     frame: Frame,
@@ -21,7 +21,6 @@ impl FrameRetrieval {
         Self { frame: frame.clone(), untold: Arc::default() }
     }
 
-    /// The best passages of a view.
     pub(crate) fn find(
         &self,
         view: &View,

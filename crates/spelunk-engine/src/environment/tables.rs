@@ -1,5 +1,5 @@
-//! Functions that query rows: `tables` and `query_rows`. The rows of CSV, JSON and log documents are read into SQLite
-//! when a cell first asks for them; databases are beside them.
+//! Functions that query rows: `tables` and `query_rows`. The rows of CSV, JSON and log documents
+//! are read into SQLite when a cell first asks for them, next to the databases.
 
 use spelunk_context::View;
 use spelunk_sandbox::Value;
@@ -8,9 +8,8 @@ use spelunk_tables::{Cell, Tables};
 use super::{Arguments, Environment, Refusal};
 use crate::rows::BYTES_MAX;
 
-/// Rows that one query returns.
 const ROWS_MAX: usize = 10_000;
-/// Extensions of documents that usually have rows. Only then does the description of `context` mention the functions.
+/// Extensions of documents that usually have rows. Only for these, the description of `context` mentions the functions.
 const EXTENSIONS: [&str; 8] = ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "log"];
 
 const DATABASES_TOLD: &str = "\nThe text of a database describes its tables. `print(tables())` shows the columns of \
@@ -22,7 +21,7 @@ const SERVERS_TOLD: &str = "\nThe text of a database describes its tables. `prin
     that are from PostgreSQL, in SQLite's for all others, and each query over one database. Cite a row by its table and key, \
     with words of it: `shop:orders?id=4711: cancelled`.";
 
-/// The sentence that tells a model of the functions; empty if no document looks like rows.
+/// The sentence that describes the functions to a model; empty if no document looks like rows.
 pub(super) fn told(view: &View) -> &'static str {
     if view.has_servers() {
         return SERVERS_TOLD;
@@ -40,7 +39,6 @@ pub(super) fn told(view: &View) -> &'static str {
     }
 }
 
-/// Uses the tables, which are read on first use.
 fn with<T>(
     environment: &Environment,
     used: impl FnOnce(&mut Tables) -> Result<T, Refusal>,

@@ -1,5 +1,5 @@
-//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each reports documents and
-//! lines, so that results can be cited. Those that query rows are in `tables`.
+//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each reports
+//! documents and lines, so that results can be cited. Functions that query rows are in `tables`.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +14,6 @@ use spelunk_sandbox::{HostCall, HostFunction, Value};
 use super::objects::TextRange;
 use super::{Arguments, Environment, FrameRetrieval, Refusal, dict, int, tables};
 
-/// Every function with its documentation, signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 8] = [
     ("peek", "peek(start=0, end=2000, doc=None) -> str\n\nCharacters of a document."),
     (
@@ -47,9 +46,8 @@ pub(super) const FUNCTIONS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Bytes read to detect the kind of a document.
+/// The bytes read to detect the kind of a document.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// Bytes of passages that one search returns.
 const PASSAGES_BYTES_MAX: u64 = 200_000;
 const CHUNK_CHARS_MIN: u64 = 100;
 const CHUNK_CHARS: u64 = 50_000;
@@ -231,7 +229,6 @@ fn large_pieces(
     Ok(chunks)
 }
 
-/// Whether a call is a semantic search.
 pub(super) fn asks_index(call: &HostCall) -> bool {
     let named = call.kwargs.iter().find(|(name, _)| name == "mode").map(|(_, value)| value);
     let mode = named.or(call.args.get(2)).and_then(Value::as_str).and_then(Mode::from_name);

@@ -1,6 +1,6 @@
-//! The language of a text, as far as its script and its small words tell, and "The documents do not say." in it.
+//! The language of a text, judged by its script and its common words, and "The documents do not say." in that language.
 
-/// A language: its name, words that its texts and questions often contain, and the sentence.
+/// A language: its name, common words of its texts and questions, and the sentence.
 struct Language {
     name: &'static str,
     words: &'static [&'static str],
@@ -47,7 +47,7 @@ pub(crate) fn not_said(question: &str) -> &'static str {
     detect(question).unwrap_or(&ENGLISH).not_said
 }
 
-/// The name of the language of a text; `None` if nothing tells.
+/// The name of the language of a text; `None` if it cannot be determined.
 pub(crate) fn language_of(text: &str) -> Option<&'static str> {
     detect(text).map(|language| language.name)
 }

@@ -1,6 +1,6 @@
-//! Support: which sentences of the shown text support an answer. A sentence supports it if it contains a value of the
-//! answer (a number, a name, a path, a quoted word) and shares words with the question. Sentences continue over wrapped
-//! lines; headings, list items and table rows are blocks of their own.
+//! Support: which sentences of the shown text support an answer. A sentence supports it if it contains a
+//! value of the answer (a number, a name, a path, a quoted word) and shares words with the question.
+//! Sentences continue over wrapped lines; headings, list items and table rows are blocks of their own.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,6 @@ pub(crate) struct Excerpt {
     pub(crate) text: String,
 }
 
-/// How the shown text supports an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Support {
     /// The sentences that support it, best first.
@@ -30,7 +29,7 @@ pub(crate) struct Support {
 pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Support {
     let sentences: Vec<Sentence<'_>> = excerpts.iter().flat_map(sentences_of).collect();
     let mut values = values(question, answer);
-    // An answer in Chinese to a text in English contains words that the text cannot contain.
+    // A Chinese answer to an English text contains words that the text cannot contain.
     if !excerpts.iter().any(|excerpt| excerpt.text.chars().any(is_unspaced)) {
         values.retain(|value| !value.chars().any(is_unspaced));
     }
@@ -38,7 +37,7 @@ pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Sup
     let is_shown =
         |value: &&String| excerpts.iter().any(|excerpt| contains_value(&excerpt.text, value.as_str()));
     let (known, mut unknown): (Vec<&String>, Vec<&String>) = values.iter().partition(is_shown);
-    // An answer in other words than the text's is no invention.
+    // An answer in other words than the text's is not made up.
     if !has_values && unknown.len() <= known.len() {
         unknown.clear();
     }
@@ -62,7 +61,7 @@ pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Sup
     }
 }
 
-/// A value counts as much as this many units of rare words.
+/// A value weighs as much as this many units of rare words.
 const VALUE_WEIGHT: f64 = 2.0;
 
 /// A sentence, or a line of text without sentences.
@@ -225,8 +224,8 @@ fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
 }
 
-/// The rarer a word of the question is among the sentences, the more it weighs; a word of every other sentence weighs
-/// nothing, so that no list of stop words is needed.
+/// The rarer a word of the question is among the sentences, the more it weighs; a word of every
+/// other sentence weighs nothing, so no list of stop words is needed.
 fn weights(asked: &[String], sentences: &[Sentence<'_>]) -> HashMap<String, f64> {
     let n = sentences.len().max(1);
     let weight = |word: &String| {
@@ -239,7 +238,7 @@ fn weights(asked: &[String], sentences: &[Sentence<'_>]) -> HashMap<String, f64>
     asked.iter().filter_map(weight).collect()
 }
 
-/// The words of a text that may tell what it is about, each once.
+/// The distinct words of a text that may indicate its subject.
 fn content_words(text: &str) -> Vec<String> {
     let mut all: Vec<String> =
         words(text).filter(|word| word.chars().count() > 2 || !word.is_ascii()).collect();

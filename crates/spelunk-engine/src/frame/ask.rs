@@ -13,12 +13,12 @@ use super::failure::durable;
 use super::run::Role;
 use crate::FrameError;
 
-/// A call that has its id already.
+/// A call that already has its id.
 type Asking = BoxFuture<'static, Result<Reply, FrameError>>;
 
 impl Frame {
-    /// Calls this frame's model. The call's id is assigned now, before anything is awaited: identity follows program
-    /// order.
+    /// Calls this frame's model. The call's id is assigned now, before anything is awaited:
+    /// identity follows program order.
     pub fn ask(&self, prompt: Prompt) -> Asking {
         let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
         self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::Turn })
@@ -53,7 +53,7 @@ impl Frame {
         self.ask_sub_at(self.take_call(), prompt, named)
     }
 
-    /// Like [`Self::ask_sub_of`], under a call id that was taken before.
+    /// Like [`Self::ask_sub_of`], under an id that was taken before.
     pub(crate) fn ask_sub_at(
         &self,
         call: CallId,
@@ -71,25 +71,23 @@ impl Frame {
         self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Synthesis })
     }
 
-    /// The id of this frame's next call.
     pub(crate) fn next_call(&self) -> CallId {
         CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
     }
 
-    /// Takes the next call id of this frame.
     pub(crate) fn take_call(&self) -> CallId {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
         CallId { frame: self.id().clone(), ordinal }
     }
 
-    /// The id of a possible follow-up call, taken together with the call it depends on, so that the order of replies
-    /// does not affect it. Older journals have none.
+    /// The id of a possible follow-up call, taken together with that of the call it depends on, so
+    /// that the order of replies does not affect it. Older journals have none.
     pub(crate) fn take_correction(&self) -> Option<CallId> {
         self.run().replay.reserves_corrections().then(|| self.take_call())
     }
 
     fn ask_at(&self, call: CallId, mut ask: Ask) -> Asking {
-        if let Some(effort) = ask.model.effort() {
+        if let Some(effort) = ask.model.facts().effort {
             Arc::make_mut(&mut ask.prompt).effort = Some(effort);
         }
         let (frame, past) = (self.clone(), self.move_past_failures());

@@ -11,17 +11,16 @@ use spelunk_model::{
 use spelunk_types::{CallId, Limits, RunId};
 use tokio::time::timeout;
 
-/// A wait requested by a provider is extended by up to a fifth, so that calls refused together do not return
-/// together.
+/// A wait requested by a provider is extended by up to a fifth, so that calls refused together do
+/// not return together.
 const SPREAD_SHARE: u64 = 5;
 
-/// How much of a reply has arrived, including reasoning and tool calls: all of it is charged, whether or not the rest
-/// arrives.
+/// How much of a reply has arrived, including reasoning and tool calls: all of it is charged, even
+/// if the rest does not arrive.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReceivedTokens(Arc<AtomicU64>);
 
 impl ReceivedTokens {
-    /// Estimated tokens.
     pub(crate) fn tokens(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -61,7 +60,7 @@ pub(crate) async fn attempt(
     };
     let patient = bound_idle(deltas, limits.call_idle_ms_max, seen.clone());
     let whole = collect(patient, limits.reply_bytes_max, on_text);
-    if model.computes_here() {
+    if model.facts().computes_here {
         return whole.await;
     }
     match timeout(Duration::from_millis(limits.call_ms_max), whole).await {
@@ -98,7 +97,7 @@ pub(crate) fn wait(
         return None;
     }
     let (from_ms, to_ms) = match asked_ms(error) {
-        // Longer than we ever wait: only the jitter remains.
+        // The provider requests a longer wait than we allow, so only the jitter remains.
         Some(asked_ms) if asked_ms >= limits.retry_wait_ms_max => {
             let ms_max = limits.retry_wait_ms_max;
             (ms_max - ms_max / SPREAD_SHARE, ms_max)
@@ -113,7 +112,7 @@ pub(crate) fn wait(
     Some(Wait { pause_ms: from_ms, wait_ms: between(from_ms, to_ms, &format!("{run} {call} {n_failed}")) })
 }
 
-/// How long to send nothing to an overloaded model.
+/// For how long nothing is sent to an overloaded model.
 pub(crate) fn pause_ms(error: &ModelError, limits: &Limits) -> u64 {
     asked_ms(error).unwrap_or(limits.retry_wait_ms_min).min(limits.retry_wait_ms_max)
 }

@@ -11,7 +11,7 @@ use crate::limits::estimate;
 use crate::{BudgetExceeded, FrameError};
 
 impl Frame {
-    /// The remaining budget, for the model. Varies between processes, so use it through [`Frame::observe`].
+    /// The remaining budget, for the model. It varies between processes, so use it through [`Frame::observe`].
     pub(crate) fn budget_left(&self) -> serde_json::Value {
         let (calls, tokens, cost_microusd) = self.run().budget.left();
         let limits = self.limits();
@@ -35,8 +35,8 @@ impl Frame {
         is_short.then_some(BudgetExceeded { limit: "run_ms_max", value })
     }
 
-    /// Why the next call must be the last, if budget or time is nearly exhausted. On replay the recorded decision is
-    /// repeated.
+    /// Why the next call must be the last, if budget or time is nearly exhausted. On replay the
+    /// recorded decision is repeated.
     pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>, FrameError> {
         if let Some(was_turn) = self.next_call_was(next) {
             let recorded = || self.run().replay.limited(self.id()).unwrap_or(ErrorCode::CallsExhausted);
@@ -49,8 +49,8 @@ impl Frame {
         Ok(Some(exceeded.code()))
     }
 
-    /// Refuses planned work if there is no time for it: the rest is for merging results. A recorded call was made,
-    /// whatever the clock says now.
+    /// Refuses planned work if there is no time for it: the rest is for merging results. A recorded
+    /// call is never refused, whatever the clock says now.
     pub(crate) async fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
         if self.next_call_was(prompt).is_some() {
             return Ok(());

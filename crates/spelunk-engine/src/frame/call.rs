@@ -26,12 +26,10 @@ pub(super) struct Ask {
     pub(super) purpose: Purpose,
 }
 
-/// A call with its reservation.
 #[derive(Clone, Copy)]
 pub(super) struct Paying<'a> {
     pub(super) call: &'a CallId,
     pub(super) ask: &'a Ask,
-    /// The digest of its prompt.
     pub(super) digest: &'a BlobId,
     pub(super) reservation: &'a Reservation,
 }
@@ -45,11 +43,11 @@ pub(super) enum Purpose {
     SubCall,
     /// A smaller question whose reply must be new: the cache is neither read nor written.
     FreshSubCall,
-    /// Merging parts: may spend what was reserved for it.
+    /// Merging parts: may spend the budget that was reserved for merging.
     Synthesis,
 }
 
-/// The result of paying for a call: a reply, or a refusal that the frame can cope with.
+/// The result of paying for a call: a reply, or a refusal that the frame can handle.
 enum Paid {
     Reply(Reply),
     Refused(BudgetExceeded),
@@ -58,7 +56,7 @@ enum Paid {
 impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
         let run = self.run();
-        // The prompt is built: it cannot depend on events that arrive while it waits.
+        // The prompt is complete: it cannot depend on events that arrive while it waits.
         let reasons = run.writer.mark();
         let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
@@ -70,7 +68,7 @@ impl Frame {
             return self.replay_outcome(call, outcome);
         }
         let key = wire::cache_key(&digest, model.reference());
-        // Identical prompts of one tree wait for the first instead of being sent again.
+        // Identical prompts of one tree wait for the first one instead of being sent again.
         let flight = run.in_flight.of(&key);
         let is_shared = run.settings.cache_replies && ask.purpose == Purpose::SubCall;
         let mut shared = if is_shared { Some(flight.lock().await) } else { None };
@@ -83,7 +81,7 @@ impl Frame {
             None => run.cached(&key).await,
         };
         if let Some(reply) = known {
-            // Free, and the same on replay.
+            // Free now, and on replay too.
             let reply = Reply { usage: Some(Usage::default()), ..reply };
             self.record_unsent(&call, &ask, &digest).await?;
             self.record_reply(&call, &reply, Usage::default(), Served::Cache);
@@ -119,8 +117,8 @@ impl Frame {
                 return Self::refused(ask, exceeded);
             }
         };
-        // A power failure must not leave a request without the replies it depends on. Of other replies, a full disk
-        // may lose at most half as many as may be in flight.
+        // A power failure must not leave a request without the replies it depends on. Of other
+        // replies, a full disk may lose at most half as many as may be in flight.
         let recent = run.writer.replies_before_last(self.limits().calls_parallel_max / 2);
         run.writer.written_before(reasons.max(recent)).await?;
         let paying = Paying { call, ask, digest, reservation: &reservation };
@@ -143,7 +141,7 @@ impl Frame {
         Ok(Paid::Reply(reply))
     }
 
-    /// Handles a refusal by the budget: without its next step a frame cannot continue.
+    /// Handles a refusal by the budget: a frame cannot continue without its next step.
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
@@ -167,7 +165,7 @@ impl Frame {
     /// Reports once per process that a limit was reached; the run continues.
     pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
         let written = {
-            // Queued under the lock, so that everything that follows from the refusal comes after it in the journal.
+            // Queued while locked, so that everything that follows from the refusal comes after it in the journal.
             let mut told = lock(&self.run().limits_told);
             told.insert(exceeded.limit).then(|| self.post_limit(exceeded))
         };
@@ -177,7 +175,6 @@ impl Frame {
         }
     }
 
-    /// Records that a limit was reached.
     pub(super) fn post_limit(&self, exceeded: &BudgetExceeded) -> Receipt {
         let kind = EventKind::LimitReached { limit: exceeded.limit.to_owned(), value: exceeded.value };
         self.run().writer.post_event(self.id(), kind)
@@ -226,8 +223,8 @@ impl Frame {
         self.run().replay.was_asked(&self.next_call(), &digest)
     }
 
-    /// Whether a sub-call with this prompt can be answered without a request. On replay the recorded decision is
-    /// repeated. Reads a small file, and only when the budget is exhausted.
+    /// Whether a sub-call with this prompt can be answered without a request. On replay the
+    /// recorded decision is repeated. Reads a small file, only when the budget is exhausted.
     pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
         let run = self.run();
         let model = run.model(Role::Sub).reference();
@@ -236,7 +233,7 @@ impl Frame {
             return was_asked;
         }
         if self.is_replaying() {
-            // What the journal has here came after a refusal.
+            // The journal continues with something else: this call was refused.
             return false;
         }
         let record = || run.replies.get(&wire::cache_key(&digest, model));
@@ -244,8 +241,8 @@ impl Frame {
             && record().and_then(|record| wire::read_reply(&record)).is_some_and(|reply| is_kept(&reply))
     }
 
-    /// Records that a request is about to be sent and waits until that is written: if the process dies during the
-    /// request, the journal knows of it. A power failure may lose the record.
+    /// Records that a request is about to be sent and waits until that is written: if the process dies during
+    /// the request, the journal has a record of it. A power failure may lose the record.
     pub(super) async fn record_sent(&self, paying: Paying<'_>) -> Result<(), Arc<JournalError>> {
         let Paying { call, ask, digest, reservation } = paying;
         let draft = started(call, ask, digest, Some(reservation.estimate()));

@@ -68,7 +68,6 @@ impl Frame {
         }
     }
 
-    /// Checks the depth limit and the limit on children.
     fn check_may_open(&self, idx: u32) -> Result<(), FrameError> {
         let (depth, limits) = (self.id().depth(), self.limits());
         let children_max = match depth {
@@ -93,8 +92,8 @@ impl Frame {
         Err(FrameError::Refused { frame: self.id().clone(), code, message })
     }
 
-    /// Passes through errors that stop the run and failures that are already recorded; any other error of a child
-    /// becomes the child's failure.
+    /// Propagates errors that stop the run and failures that are already recorded; any other error
+    /// of a child becomes the child's failure.
     fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
         let is_on_record = matches!(self.run().replay.closed(&frame), Some(FrameOutcome::Failed { .. }));
         if matches!(error, FrameError::Stopped(_)) || is_on_record {

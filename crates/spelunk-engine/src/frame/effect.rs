@@ -19,20 +19,17 @@ use crate::sync::lock;
 use crate::tools::{ConsentRequest, EffectDecision, ExternalTool, ToolError};
 use crate::{FrameError, Stop};
 
-/// The largest result of a tool.
 const RESULT_BYTES_MAX: usize = 1_000_000;
-/// Characters of an error message of a tool.
+/// The most characters of a tool's error message.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
-/// The exceptions of a call.
 const TOOL_ERROR: &str = "ToolError";
 const BUDGET_ERROR: &str = "BudgetError";
 
-/// What a strategy sees of a call: a value, or an exception and its message.
+/// The result of a call for a strategy: a value, or an exception and its message.
 pub(crate) type Acted = Result<Value, (String, String)>;
 
 impl Frame {
-    /// The tools that this frame may call.
     pub(crate) fn tools(&self) -> &[ExternalTool] {
         self.run().tools.at(self.id().depth())
     }
@@ -102,7 +99,7 @@ impl Frame {
         Ok(acted)
     }
 
-    /// Why a tool is not called: it was called too often, or the user does not want it.
+    /// Why a tool is not called: it was called too often, or the user denied it.
     async fn refused_effect(
         &self,
         effect: &EffectId,
@@ -147,7 +144,7 @@ impl Frame {
         }
         let Some(consent) = run.tools.consent() else { return Ok(None) };
         let (id, asked) = (run.id.clone(), effect.clone());
-        // Open before it is recorded: whoever reads of it can answer it.
+        // The question is open before it is recorded, so that it can be answered by anyone who reads the record.
         let answer = consent(ConsentRequest { run: id, effect: asked, tool: name.clone(), class, arguments });
         let asked = effect.clone();
         let draft = move |blobs: &Blobs| {
@@ -188,7 +185,6 @@ impl Frame {
         self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 
-    /// A recorded outcome.
     fn acted(&self, outcome: &EffectOutcome) -> Result<Acted, FrameError> {
         let text = self.run().blobs.text(outcome.text()).map_err(Arc::new)?;
         Ok(match outcome {
@@ -202,7 +198,7 @@ fn unknown(effect: EffectId, tool: &ExternalTool, why: String) -> FrameError {
     Stop::EffectUnknown { effect, tool: tool.name.clone(), why }.into()
 }
 
-/// The value, read back as a replay reads it, unless it is too large.
+/// The value as a replay would read it, unless it is too large.
 fn bounded(value: Value) -> Acted {
     let text = value.to_string();
     if text.len() <= RESULT_BYTES_MAX {
@@ -214,7 +210,6 @@ fn bounded(value: Value) -> Acted {
     Err((TOOL_ERROR.to_owned(), message))
 }
 
-/// The value without secrets.
 fn redacted(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(redact(&text).0.into_owned()),

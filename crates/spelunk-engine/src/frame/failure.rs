@@ -1,5 +1,5 @@
-//! Failures that a strategy has seen. Each is recorded when the strategy moves past it: with its next call, its next
-//! child or its answer. A failure that ends the run is not recorded, so a resumed run tries again.
+//! Failures that a strategy has seen. Each is recorded when the strategy moves past it: with its next call,
+//! its next child or its answer. A failure that ends the run is not recorded, so a resumed run tries again.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ impl Frame {
         lock(&self.shared.unsettled).push(failure);
     }
 
-    /// Queues the failures that the strategy has seen for the journal, ahead of anything the strategy does next, even
-    /// if it never awaits that.
+    /// Queues the failures that the strategy has seen for the journal, ahead of everything the
+    /// strategy does next, even if it never awaits that.
     pub(super) fn move_past_failures(&self) -> Vec<Receipt> {
         let seen = std::mem::take(&mut *lock(&self.shared.unsettled));
         let post = |failure| {

@@ -1,5 +1,5 @@
-//! Images and PDF pages for a call. Which ones a call shows is recorded by their digests, never their bytes: a resumed run reads the
-//! files again, and stops if one has changed.
+//! Images and PDF pages for a call. The images of a call are recorded by their digests, never their
+//! bytes: a resumed run reads the files again, and stops if one has changed.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -15,29 +15,29 @@ use crate::FrameError;
 use crate::journal::wire::image_json;
 use crate::sync::{blocking, lock};
 
-/// What is observed when a session first lists images.
+/// The observation made when a session first lists images.
 const LISTED: &str = "images are listed";
-/// What is recorded then if PDF files are listed as well.
+/// Its recorded value if PDF files are listed as well.
 const WITH_PDF: &str = "images and pdf";
 const ONLY_PDF: &str = "pdf";
-/// Exceptions that a refusal may be.
+/// The exceptions that a refusal may raise.
 const KINDS: [&str; 4] = ["ValueError", "NotFound", "ModelError", "BudgetError"];
-/// Names in the message about one that does not exist.
+/// How many names the message about an unknown one lists.
 const NAMES_MAX: usize = 8;
 
 /// The images of a call, or the kind and the message of an exception.
 pub(crate) type ShownImages = Result<Vec<Image>, (&'static str, String)>;
 
 impl Frame {
-    /// The images of this view that sub-calls can show. If there are any, it is recorded: the settings and the catalogue
-    /// may say something else when the run is resumed, and a run of an engine without images goes on without them.
+    /// The images of this view that sub-calls can show. If there are any, that is recorded: the settings and the
+    /// catalogue may differ when the run is resumed, and a run of an engine without images continues without them.
     pub(crate) async fn listed_images<'a>(&self, view: &'a View) -> Result<Vec<&'a ImageEntry>, FrameError> {
         let model = self.run().model(Role::Sub);
         let listed = |pictures: bool, pdf: bool| -> Vec<&'a ImageEntry> {
             let can_show = |kind| if kind == ImageKind::Pdf { pdf } else { pictures };
             view.images().iter().filter(|image| can_show(image.kind)).collect()
         };
-        let (pictures, pdf) = (model.sees_images(), model.reads_pdf());
+        let (pictures, pdf) = (model.facts().sees_images, model.facts().reads_pdf);
         if !self.observes_next(LISTED) && (self.is_replaying() || listed(pictures, pdf).is_empty()) {
             return Ok(Vec::new());
         }
@@ -50,7 +50,7 @@ impl Frame {
         Ok(listed(kinds != ONLY_PDF, kinds == WITH_PDF || kinds == ONLY_PDF))
     }
 
-    /// Images of this view for a call to this model, or to the sub-model. The outcome is recorded, a refusal too.
+    /// Images of this view for a call to this model, or to the sub-model. The outcome is recorded, including a refusal.
     pub(crate) fn show_images(
         &self,
         view: &View,
@@ -115,7 +115,6 @@ impl Frame {
         Ok(images)
     }
 
-    /// Reads the recorded images once more.
     fn read_again(&self, view: &View, record: &str) -> Result<ShownImages, FrameError> {
         let record: Value = serde_json::from_str(record).unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -127,7 +126,7 @@ impl Frame {
         for recorded in record["images"].as_array().into_iter().flatten() {
             let (name, digest) = (text(&recorded["image"]), text(&recorded["digest"]));
             let entry = ImageEntry::find(view.images(), &name);
-            // It was within the limits when it was shown; pages may be written differently now.
+            // It was within the limits when it was shown; the bytes of pages may differ now.
             let file = entry.and_then(|(entry, range)| {
                 let is_pdf = entry.kind == ImageKind::Pdf;
                 let bytes_max =
@@ -147,9 +146,9 @@ impl Frame {
 
 fn check_sight(model: &dyn Model, is_pdf: bool) -> Result<(), (&'static str, String)> {
     let (can, what, setting) = if is_pdf {
-        (model.reads_pdf(), "read PDF", "pdf")
+        (model.facts().reads_pdf, "read PDF", "pdf")
     } else {
-        (model.sees_images(), "see images", "vision")
+        (model.facts().sees_images, "see images", "vision")
     };
     let message = format!(
         "`{}` cannot {what}: choose a model that can, or set `models.NAME.{setting} = true` if it can",

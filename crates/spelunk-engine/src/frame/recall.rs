@@ -1,4 +1,4 @@
-//! Findings cached by earlier runs. What is recalled is recorded first, so that a replayed run recalls the same.
+//! Findings cached by earlier runs. They are recorded before they are used, so that a replayed run recalls the same.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Frame {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
-        // The previous process used no cache and recorded what followed: this one must do the same.
+        // The previous process used no cache and recorded what followed, so this one must not use it either.
         let went_without = run.replay.n_noted(self.id()) > 0;
         if went_without || !run.settings.cache_replies {
             return Ok(BTreeMap::new());
@@ -41,7 +41,7 @@ impl Frame {
         Ok(found)
     }
 
-    /// Caches reports for later runs. A cache that cannot be written costs money later, not correctness now.
+    /// Caches reports for later runs. A failure costs money later, not correctness now.
     pub(crate) fn keep_findings(
         &self,
         records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>,

@@ -1,5 +1,5 @@
-//! What a strategy records besides its calls: notes, warnings, cells, and observations that another process could
-//! make differently. On replay, existing records are kept and not repeated.
+//! What a strategy records besides its calls: notes, warnings, cells, and observations that another
+//! process might make differently. On replay, existing records are kept and not repeated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,11 +13,10 @@ use super::{Frame, Shared};
 use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
-/// How much longer than its limit recorded work may take on replay: the machine may be slower or busier this time,
-/// and the journal has the outcome.
+/// How many times its limit recorded work may take on replay: the machine may be slower or busier
+/// now, and the journal has the outcome.
 pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
 
-/// A finished cell, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellRecord {
     pub(crate) code: String,
@@ -37,12 +36,10 @@ pub(crate) struct Ordinals {
 }
 
 impl Ordinals {
-    /// Whether external tools were called.
     pub(crate) fn has_effects(self) -> bool {
         self.effects > 0
     }
 
-    /// The difference to an earlier value.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls - before.calls,
@@ -78,7 +75,7 @@ impl Frame {
         }
     }
 
-    /// Records an event that refers to long texts; it is only queued when this returns.
+    /// Records an event that refers to long texts. It is queued, not written, when this returns.
     pub(super) async fn record_texts(
         &self,
         draft: impl FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send + 'static,
@@ -86,7 +83,7 @@ impl Frame {
         self.run().writer.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
     }
 
-    /// Records something the strategy learnt that has no outcome of its own.
+    /// Records something that the strategy learnt and that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
         let past = self.move_past_failures();
         let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
@@ -102,9 +99,9 @@ impl Frame {
         Ok(self.run().writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
     }
 
-    /// Access to everything from outside that is neither a reply nor a child: the remaining budget, search results.
-    /// Read once, then taken from the journal. Its ordinal is taken now, before anything is awaited, and on replay
-    /// the request must be the recorded one.
+    /// Access to everything from outside that is neither a reply nor a child: the remaining budget,
+    /// search results. It is read once and then taken from the journal. The ordinal is taken now,
+    /// before anything is awaited, and on replay the request must be the recorded one.
     pub(crate) fn observe<R>(
         &self,
         what: &str,
@@ -136,14 +133,13 @@ impl Frame {
         }
     }
 
-    /// Whether the next recorded observation is this one.
     pub(crate) fn observes_next(&self, what: &str) -> bool {
         let ordinal = self.shared.n_observed.load(Ordering::Relaxed);
         self.run().replay.observed(self.id(), ordinal).is_some_and(|recorded| recorded.what == what)
     }
 
-    /// The next cell, if the journal has it as stopped by a sandbox limit: it is not run again, because a clock could
-    /// decide differently. The ordinals it took are taken.
+    /// The next cell, if the journal records it as stopped by a sandbox limit: it is not run again,
+    /// because a clock could decide differently. The ordinals that it used are taken.
     pub(crate) fn limited_cell(&self) -> Option<CellRecord> {
         let idx = self.shared.n_cells.load(Ordering::Relaxed);
         let recorded = self.run().replay.cell(self.id(), idx)?;
@@ -169,8 +165,8 @@ impl Frame {
         })
     }
 
-    /// Whether the journal has something that this frame has not reached yet. Then no timeout may stop what did not
-    /// time out before.
+    /// Whether the journal contains something that this frame has not reached yet. Until then, no
+    /// timeout may stop what did not time out before.
     pub(crate) fn is_replaying(&self) -> bool {
         let (replay, ordinals) = (&self.run().replay, self.ordinals());
         let call = CallId { frame: self.id().clone(), ordinal: ordinals.calls };
@@ -182,14 +178,13 @@ impl Frame {
             || replay.has_effect(&EffectId { frame: self.id().clone(), ordinal: ordinals.effects })
     }
 
-    /// Skips the ids of children that are not opened, so that later children keep theirs if a raised limit opens
-    /// these.
+    /// Skips the ids of children that are not opened, so that later children keep theirs if a
+    /// raised limit opens these.
     pub(crate) fn pass_over(&self, n_children: usize) {
         let n_children = u32::try_from(n_children).unwrap_or(u32::MAX);
         self.shared.n_children.fetch_add(n_children, Ordering::Relaxed);
     }
 
-    /// The counters of this frame, for the record of a cell.
     pub(crate) fn ordinals(&self) -> Ordinals {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
         let Shared { n_calls, n_children, n_observed, n_effects, .. } = &*self.shared;
@@ -203,7 +198,7 @@ impl Frame {
 
     /// Records a cell, or checks it against the journal: the same code on the same text must end the same way.
     pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<(), FrameError> {
-        // Its output may depend on a failure, so the failure is recorded first.
+        // The output may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let cell = self.shared.n_cells.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
@@ -234,7 +229,7 @@ impl Frame {
     }
 }
 
-/// The request as recorded: a long one is shortened to its beginning and hash.
+/// The request as recorded: a long one is shortened to its beginning and its hash.
 fn asked_for(what: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 160;
     match what.char_indices().nth(SHOWN_CHARS_MAX) {

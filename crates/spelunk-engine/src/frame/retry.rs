@@ -1,5 +1,5 @@
-//! A call and the chain of models that may answer it: the requested one and its fallbacks. Each has its own rate
-//! limit, retries and price. This is the only policy for retries and fallback.
+//! A call and the chain of models that may answer it: the requested one and its fallbacks. Each has
+//! its own rate limit, retries and price. This is the only policy for retries and fallbacks.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,15 +24,12 @@ struct Link {
     rate_limit: Arc<RateLimit>,
 }
 
-/// Why a call has no reply.
 pub(super) enum Unsettled {
-    /// The last error of the models.
     Error(ModelError),
     /// Failed requests left too little budget for another.
     Unaffordable(BudgetExceeded),
 }
 
-/// The result of calling each model once.
 enum Round {
     Replied(Reply),
     /// Every model that was called is unavailable, or one returned an error that a fallback must not hide.
@@ -161,13 +158,13 @@ impl Frame {
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
             if prompt.schema.as_ref().is_some_and(|schema| !rate_limit.takes_schema(schema)) {
-                // We validate the answer ourselves, too; the prompt describes the schema in words.
+                // We validate the answer ourselves anyway, and the prompt describes the schema in words.
                 prompt.to_mut().schema = None;
             }
             let turn = self.turn(link, tokens).await;
             let was_asked = attempt > 1 || run.replay.was_asked(call, digest).is_some();
             let asked = if was_asked { Asked::Before } else { Asked::Now };
-            // Before the start is recorded: a call that waits for a place has cost nothing and has no deadline yet.
+            // Before the start is recorded: a call that waits for a place has cost nothing and has no deadline.
             let place = match &run.places {
                 Some(places) => Some(places.enter(link.model.as_ref(), asked).await),
                 None => None,

@@ -50,15 +50,13 @@ impl RunSettings {
     }
 }
 
-/// The models of a run.
 #[derive(Clone)]
 pub(crate) struct Models {
     pub(crate) root: Arc<dyn Model>,
-    /// The root's model, unless another was configured.
+    /// The root's model unless another is configured.
     pub(crate) sub: Arc<dyn Model>,
-    /// The root's model, unless another was configured.
+    /// The root's model unless another is configured.
     pub(crate) synthesis: Arc<dyn Model>,
-    /// Models that code may call by name.
     pub(crate) named: NamedModels,
 }
 
@@ -74,7 +72,6 @@ impl Models {
     }
 }
 
-/// What a model is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Turns of the root frame.
@@ -88,7 +85,6 @@ pub(crate) enum Role {
 /// Calls that sub-calls must leave for the frames above them.
 const CALLS_KEPT: u64 = 2;
 
-/// The state shared by all frames of a run.
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) started_at_ms: u64,
@@ -99,7 +95,6 @@ pub(crate) struct Run {
     pub(crate) mode: Mode,
     pub(crate) texts: Arc<Texts>,
     pub(crate) retrieval: Arc<Retrieval>,
-    /// When the run times out.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
     /// The limits at the start of the run: the same for every process that works on it.
@@ -109,7 +104,7 @@ pub(crate) struct Run {
     pub(crate) writer: JournalWriter,
     pub(crate) concurrency: ConcurrencyLimit,
     pub(crate) rate_limits: RateLimits,
-    /// Where calls are made, if not only here.
+    /// Other places where calls may be made.
     pub(crate) places: Option<Arc<dyn CallPlaces>>,
     pub(crate) in_flight: InFlight,
     /// Limits already reported as reached.
@@ -119,24 +114,21 @@ pub(crate) struct Run {
     /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) tools: ExternalTools,
-    /// Calls of each tool so far, in every process that worked on the run.
+    /// Calls of each tool so far, over all processes that worked on the run.
     pub(crate) tool_calls: Mutex<HashMap<String, u64>>,
-    /// Bytes of images sent so far.
     pub(crate) image_bytes: AtomicU64,
     /// Whether secrets stay in the results of tools.
     pub(crate) allows_secrets: bool,
     pub(crate) blobs: Blobs,
     pub(crate) replies: ReplyCache,
     pub(crate) program: Option<Program>,
-    /// How the task of a frame is solved.
     pub(crate) solve: Solve,
 }
 
-/// Solves a task in its frame. The strategies, which call frames, are handed down as this function.
+/// Solves a task in its frame. A function pointer, because the strategies depend on frames.
 pub(crate) type Solve = fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>>;
 
 impl Run {
-    /// The model for this role.
     pub(crate) fn model(&self, role: Role) -> &Arc<dyn Model> {
         match role {
             Role::Root => &self.models.root,
@@ -145,8 +137,8 @@ impl Run {
         }
     }
 
-    /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but at most a tenth of
-    /// each limit.
+    /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but
+    /// at most a tenth of each limit.
     pub(crate) fn kept_for_conclusions(&self) -> KeptBudget {
         let limits = &self.settings.limits;
         let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);
@@ -171,9 +163,9 @@ impl Run {
         wire::read_reply(&record).filter(is_kept)
     }
 
-    /// Caches a reply for later runs. A cache that cannot be written costs money later, not correctness now.
+    /// Caches a reply for later runs. A failure costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
-        // A reply of a fallback model is not this model's reply.
+        // The reply of a fallback is not a reply of this model.
         if !self.settings.cache_replies || reply.answered_by.is_some() || !is_kept(reply) {
             return Ok(());
         }

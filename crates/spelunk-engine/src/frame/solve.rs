@@ -11,8 +11,8 @@ use super::failure::durable;
 use crate::{Answer, FrameError, Stop, Task};
 
 impl Frame {
-    /// Opens this frame, runs its strategy and closes it with the answer. If the journal has it closed, returns the
-    /// recorded outcome.
+    /// Opens this frame, runs its strategy and closes it with the answer. If the journal has it
+    /// closed, returns the recorded outcome.
     pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
         let replay = &self.run().replay;
         let was_opened = replay.was_opened(self.id(), &task);

@@ -1,4 +1,4 @@
-//! The texts of documents that the frames of a run read at the same time: each is in memory once.
+//! The texts of documents that the frames of a run read concurrently: each is in memory once.
 
 mod readers;
 
@@ -10,15 +10,14 @@ use spelunk_context::{DocEntry, Segment, SourceError, View};
 use self::readers::Readers;
 use crate::sync::lock;
 
-/// Number of texts below which unused ones are not swept.
+/// The number of texts below which unused ones are not swept.
 const IN_USE_MIN: usize = 256;
 
-/// Texts in use, and the last one used. Tasks take the parts of a document in order; reading the document again for
-/// each would dominate the cost.
+/// Texts in use, and the last one used. Tasks take the parts of a document in order; reading the
+/// document again for each would dominate the cost.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     state: Mutex<State>,
-    /// The threads that read them.
     pub(crate) readers: Readers,
 }
 
@@ -29,7 +28,7 @@ type TextKey = (u32, u64);
 struct State {
     last: Option<(TextKey, Arc<String>)>,
     in_use: HashMap<TextKey, Weak<String>>,
-    /// Number of texts at which unused ones are swept next.
+    /// The number of texts at which unused ones are swept next.
     in_use_swept_at: usize,
 }
 
@@ -50,8 +49,7 @@ impl Texts {
         if let Some(text) = at_hand {
             return Ok(text);
         }
-        // The last text is released before the next is read, and the text is shared: there is only one copy of it in
-        // memory.
+        // Released before the next text is read, so that an unused text does not stay in memory.
         state.last = None;
         let text = Arc::new(view.read_part(document, segment)?);
         if state.in_use.len() >= state.in_use_swept_at {

@@ -12,14 +12,12 @@ use super::failure::durable;
 use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
-/// A finished tool call, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolRecord {
     pub(crate) name: String,
     /// JSON as the model wrote it.
     pub(crate) arguments: String,
     pub(crate) failed: bool,
-    /// The output shown to the model.
     pub(crate) output: String,
     pub(crate) files: Vec<ChangedFile>,
     /// The digest of all files afterwards.
@@ -64,7 +62,7 @@ impl Frame {
     /// Records a tool call, or checks it against the journal: the same call on the same files must have the same
     /// effect.
     pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
-        // Its effect may depend on a failure, so the failure is recorded first.
+        // The effect may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let tool = self.shared.n_tools.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
@@ -86,8 +84,8 @@ impl Frame {
         Ok(self.record_texts(draft).await?)
     }
 
-    /// The recorded refusal of the next tool call, if any: it changed nothing, and a clock could decide differently
-    /// this time.
+    /// The recorded refusal of the next tool call, if any: it changed nothing, and a clock could
+    /// decide differently now.
     pub(crate) fn refused_tool(&self, name: &str) -> Option<String> {
         let recorded = self.run().replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed))?;
         let is_refused = recorded.failed && recorded.name == name;

@@ -1,6 +1,6 @@
-//! A request in flight. If it breaks after the provider began to answer, or is abandoned, it may be charged: its
-//! estimated cost is taken from the budget and recorded, so that a resumed run counts the same. A request in flight
-//! when the process dies is counted on resume (`RunView::unanswered`).
+//! A request in flight. If it breaks after the provider began to answer, or is abandoned, it may be charged:
+//! its estimated cost is taken from the budget and recorded, so that a resumed run counts the same. A request
+//! in flight when the process dies is counted on resume (`RunView::unanswered`).
 
 use std::sync::atomic::Ordering;
 
@@ -55,7 +55,7 @@ impl<'a> SentRequest<'a> {
     fn count(&self, usage: Usage) {
         self.reservation.spend(usage);
         let kind = EventKind::CallWasted { call: self.call.clone(), usage };
-        // Not awaited here: later requests wait for everything posted before.
+        // Not awaited here: later requests wait for everything that was posted before.
         drop(self.frame.run().writer.post_event(self.frame.id(), kind));
     }
 }

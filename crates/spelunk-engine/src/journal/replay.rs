@@ -14,7 +14,6 @@ use crate::limits::budget::code_of;
 use crate::view::{SetAside, still_counts};
 use crate::{FrameError, Stop, Task};
 
-/// The recorded outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     /// The format of the journal; 0 for a new run.
@@ -25,7 +24,7 @@ pub(crate) struct Replay {
     settled: HashMap<CallId, CallOutcome>,
     opened: HashMap<FrameId, OpenedFrame>,
     closed: HashMap<FrameId, FrameOutcome>,
-    /// Per frame, the number of recorded facts without an outcome, such as checked citations.
+    /// The number of recorded facts without an outcome, such as checked citations, by frame.
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
@@ -37,14 +36,13 @@ pub(crate) struct Replay {
     /// Questions asked after the first answer.
     added: Vec<Text>,
     recalled: HashMap<FrameId, Text>,
-    /// The last reason for which a frame was told to conclude.
+    /// The last reason why a frame had to conclude.
     limited: HashMap<FrameId, ErrorCode>,
     /// Calls and frames that were set aside: reused for identical requests, but not binding.
     calls_aside: HashSet<CallId>,
     frames_aside: HashSet<FrameId>,
 }
 
-/// A recorded cell.
 #[derive(Debug)]
 pub(crate) struct RanCell {
     pub(crate) code: Text,
@@ -66,11 +64,11 @@ pub(crate) struct RecordedEffect {
     /// Whether the tool was called.
     pub(crate) is_sent: bool,
     pub(crate) outcome: Option<EffectOutcome>,
-    /// Set aside: not binding if something else is called now.
+    /// Set aside: not binding if another tool is called now.
     is_aside: bool,
 }
 
-/// What the user was asked about a call, and said.
+/// What the user was asked about a call, and the decision.
 #[derive(Debug)]
 struct RecordedConsent {
     tool: String,
@@ -81,12 +79,10 @@ struct RecordedConsent {
 /// A recorded value from outside.
 #[derive(Debug)]
 pub(crate) struct Observed {
-    /// What was requested.
     pub(crate) what: String,
     pub(crate) value: Text,
 }
 
-/// A recorded tool call.
 #[derive(Debug)]
 pub(crate) struct RanTool {
     pub(crate) name: String,
@@ -96,7 +92,6 @@ pub(crate) struct RanTool {
     pub(crate) desk: BlobId,
 }
 
-/// The recorded task of a frame.
 #[derive(Debug)]
 struct OpenedFrame {
     strategy: Strategy,
@@ -106,7 +101,7 @@ struct OpenedFrame {
 }
 
 impl OpenedFrame {
-    /// Whether the frame's current task is the same.
+    /// Whether the frame's task now is the recorded one.
     fn is(&self, task: &Task) -> bool {
         let is_note = match (&self.note, &task.note) {
             (Some(recorded), Some(now)) => is_text(recorded, now),
@@ -137,7 +132,6 @@ fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_m
     }
 }
 
-/// Whether the text is the recorded one.
 pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
     match recorded {
         Text::Inline { text } => text == now,
@@ -220,7 +214,7 @@ impl Replay {
         replay
     }
 
-    /// Applies what is recorded of a call of an external tool.
+    /// Applies an event about a call of an external tool.
     fn act(&mut self, kind: &EventKind, is_aside: bool) {
         if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
             let (tool, arguments) = (tool.clone(), arguments.clone());
@@ -257,7 +251,6 @@ impl Replay {
         (is_same || !self.calls_aside.contains(call)).then_some(is_same)
     }
 
-    /// The outcome of a call.
     pub(crate) fn settled(&self, call: &CallId) -> Option<&CallOutcome> {
         self.settled.get(call)
     }
@@ -278,27 +271,24 @@ impl Replay {
         (is_same || !self.frames_aside.contains(frame)).then_some(is_same)
     }
 
-    /// Why a frame was told to conclude.
+    /// Why a frame had to conclude.
     pub(crate) fn limited(&self, frame: &FrameId) -> Option<ErrorCode> {
         self.limited.get(frame).copied()
     }
 
-    /// The outcome of a frame.
     pub(crate) fn closed(&self, frame: &FrameId) -> Option<&FrameOutcome> {
         self.closed.get(frame)
     }
 
-    /// The n-th cell of a frame.
     pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&RanCell> {
         self.cells.get(frame)?.get(idx as usize)
     }
 
-    /// The n-th value that a frame received from outside.
     pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
         self.observed.get(frame)?.get(&ordinal)
     }
 
-    /// The record of a call of a tool, if there is one; an error if it is of another call.
+    /// The record of a tool call, if there is one; an error if it is of another call.
     pub(crate) fn effect(
         &self,
         effect: &EffectId,
@@ -314,18 +304,17 @@ impl Replay {
         }
     }
 
-    /// What the user said about this very call.
+    /// The user's decision about exactly this call.
     pub(crate) fn consent(&self, effect: &EffectId, tool: &str, shown: &str) -> Option<bool> {
         let asked = self.consents.get(effect)?;
         asked.allowed.filter(|_| asked.tool == tool && is_text(&asked.arguments, shown))
     }
 
-    /// Whether a call of a tool is recorded.
     pub(crate) fn has_effect(&self, effect: &EffectId) -> bool {
         self.effects.get(effect).is_some_and(|recorded| !recorded.is_aside)
     }
 
-    /// Names the cause of a divergence if it is known: the cells ran in another version of the interpreter.
+    /// Adds the cause of a divergence if it is known: the cells ran in another version of the interpreter.
     pub(crate) fn explained(&self, error: FrameError) -> FrameError {
         match error {
             FrameError::Stopped(stop)
@@ -340,33 +329,28 @@ impl Replay {
         }
     }
 
-    /// Whether a typed sub-call takes the id of its correction together with its own. In format 1 the id was taken
-    /// when the correction was needed, so it depended on the order of replies.
+    /// Whether a typed sub-call takes the id of its correction together with its own. In format 1
+    /// the id was taken when the correction was needed, so it depended on the order of replies.
     pub(crate) fn reserves_corrections(&self) -> bool {
         self.format != 1
     }
 
-    /// The digest of a frame's initial desk.
     pub(crate) fn laid(&self, frame: &FrameId) -> Option<&BlobId> {
         self.laid.get(frame)
     }
 
-    /// The n-th tool call of a frame.
     pub(crate) fn tool(&self, frame: &FrameId, idx: u32) -> Option<&RanTool> {
         self.tools.get(frame)?.get(idx as usize)
     }
 
-    /// Questions asked after the first answer, in order.
     pub(crate) fn added(&self) -> &[Text] {
         &self.added
     }
 
-    /// The findings of earlier runs that a frame reused.
     pub(crate) fn recalled(&self, frame: &FrameId) -> Option<&Text> {
         self.recalled.get(frame)
     }
 
-    /// How many notes of a frame are recorded.
     pub(crate) fn n_noted(&self, frame: &FrameId) -> usize {
         self.noted.get(frame).copied().unwrap_or(0)
     }

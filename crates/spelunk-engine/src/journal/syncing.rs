@@ -1,5 +1,5 @@
-//! Syncs a journal in the background, shortly after it was written. Nobody waits for it: it bounds what a power cut
-//! can cost.
+//! Syncs a journal in the background, shortly after it was written. Nobody waits for it; it bounds
+//! what a power failure can lose.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,9 @@ use super::writer::Broken;
 /// How long a line may stay unsynced.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The writer's side.
 pub(super) struct Syncing {
     sync: JournalSync,
-    /// `None` if the journal itself syncs whatever matters.
+    /// `None` if the journal itself syncs everything important.
     thread: Option<Thread>,
 }
 
@@ -46,16 +45,16 @@ impl Syncing {
         syncing
     }
 
-    /// Something was written that is not synced.
+    /// Called when something was written that is not synced.
     pub(super) fn wake(&self) {
         let Some(Thread { wake, is_awake }) = &self.thread else { return };
         if !is_awake.swap(true, Ordering::AcqRel) {
-            // It listens as long as this side exists.
+            // The thread listens as long as this side exists.
             let _heard = wake.send(());
         }
     }
 
-    /// Syncs what is left of a run that was cut off. If that fails, the next process finds what there is.
+    /// Syncs the rest of a run that was cut off. If that fails, the next process continues from what is on disk.
     pub(super) fn finish(self) {
         drop(self.sync.sync());
     }
@@ -66,7 +65,7 @@ fn follow(sync: &JournalSync, woken: &Receiver<()>, is_awake: &AtomicBool, broke
         if woken.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected) {
             return;
         }
-        // Before the sync: what is written meanwhile needs another one.
+        // Reset before the sync: anything written meanwhile needs another one.
         is_awake.store(false, Ordering::Release);
         if let Err(error) = sync.sync() {
             broken.get_or_init(|| Arc::new(error));

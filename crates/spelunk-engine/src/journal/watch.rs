@@ -1,5 +1,5 @@
-//! Watching a run: its events in order, without gaps, whichever process writes them. Whoever started the run receives
-//! them directly and catches up from the journal when it lags; anyone else follows the file.
+//! Watching a run: its events in order, without gaps, whichever process writes them. The process that started
+//! the run receives them directly and catches up from the journal when it lags; others follow the file.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl EventStream {
         Self { backlog, seq_last: 0, ended: false, from: From::Process { workspace, run, events } }
     }
 
-    /// Follows the file of a run, which any process may write.
+    /// Follows the journal file of a run, which any process may write.
     pub(crate) fn open(workspace: &Workspace, run: &RunId, after_seq: u64) -> Result<Self, JournalError> {
         let from = From::File(JournalTail::open(workspace, run)?);
         Ok(Self { backlog: VecDeque::new(), seq_last: after_seq, ended: false, from })
@@ -83,8 +83,8 @@ impl EventStream {
             },
             From::File(tail) => {
                 let new = tail.read_new()?;
-                // An earlier end is followed by a resumption. If a run is resumed after this check, it must be
-                // watched again.
+                // An earlier end is followed by a resumption. If a run is resumed after this check,
+                // it must be watched again.
                 self.ended = new.last().is_some_and(is_end);
                 if new.is_empty() {
                     tokio::time::sleep(POLL).await;

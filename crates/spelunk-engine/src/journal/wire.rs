@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
-/// Room for field names.
+/// Space for field names.
 const HEAD_BYTES: usize = 512;
 
 /// A prompt with its texts inline; the digest is computed from its JSON.
@@ -20,7 +20,7 @@ struct PromptWire<'a, T> {
     output_tokens_max: u64,
     system: T,
     messages: Vec<MessageWire<T>>,
-    /// The schema of the reply, and the tools; as text, because both come from outside.
+    /// The schema of the reply and the tools, as text, because both come from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,7 +102,7 @@ fn part_json(part: &Part) -> String {
     .to_string()
 }
 
-/// What the journal says of an image. Another version of this program may write the same pages of a PDF with other bytes.
+/// The record of an image. Another version of this program may write the same PDF pages with other bytes.
 pub(crate) fn image_json(image: &spelunk_model::Image) -> serde_json::Value {
     let is_pdf = image.media_type == "application/pdf";
     let (key, size) = if is_pdf { ("pages", image.pages as usize) } else { ("bytes", image.bytes.len()) };
@@ -156,7 +156,6 @@ struct ReplyWire {
     tool_calls: Option<String>,
 }
 
-/// A reply for the cache.
 pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
     let wire = ReplyWire {
         text: reply.text.clone(),
@@ -168,7 +167,7 @@ pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 
-/// A reply from the cache; `None` for a record this engine does not understand.
+/// A reply from the cache; `None` if this engine does not understand the record.
 pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
     let wire: ReplyWire = serde_json::from_slice(record).ok()?;
     Some(Reply {
@@ -208,7 +207,7 @@ pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
     (!calls.is_empty()).then(|| serde_json::to_string(&calls).expect("texts always serialise"))
 }
 
-/// Reads the tool calls back. This engine wrote them; what cannot be parsed counts as none.
+/// Reads the tool calls back. This engine wrote them; unreadable ones count as none.
 pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     let calls: Vec<ToolCallWire> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     calls.into_iter().map(ToolCallWire::read).collect()
@@ -219,7 +218,7 @@ pub(crate) fn write_reports(reports: &BTreeMap<u64, AnalystReport>) -> String {
     serde_json::to_string(reports).expect("texts and numbers always serialise")
 }
 
-/// Reads the reports back. This engine wrote them; those that cannot be parsed are skipped.
+/// Reads the reports back. This engine wrote them; unreadable ones are skipped.
 pub(crate) fn read_reports(text: &str) -> BTreeMap<u64, AnalystReport> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
-//! The journal writer: the one thread that writes a run's journal. Events reach it through a queue; all waiting
-//! events are written together and made durable by one sync, so a thousand parallel calls do not wait for a thousand
-//! syncs. Unless a power cut may cost nothing, a second thread syncs (`syncing.rs`), and "durable" here means written.
+//! The journal writer: the one thread that writes a run's journal. Events reach it through a queue;
+//! all waiting events are written together and made durable by one sync, so that a thousand
+//! parallel calls do not wait for a thousand syncs. Unless nothing may be lost in a power failure,
+//! a second thread syncs (`syncing.rs`), and "durable" means written.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,9 +16,9 @@ use crate::Clock;
 use crate::sync::lock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
-/// Replies whose positions are remembered.
+/// How many positions of replies are remembered.
 const REPLIES_MAX: usize = 4096;
-/// Watchers that lag further behind catch up from the journal.
+/// How many events a watcher may lag; further behind, it catches up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
 
 /// Builds an event after storing its long texts; runs on the writer's thread.
@@ -31,10 +32,9 @@ enum Entry {
     Chore(Chore),
 }
 
-/// The sending side of the queue.
 #[derive(Clone)]
 pub(crate) struct JournalWriter {
-    /// Unbounded in itself: every call waits for its own events, so the calls in flight bound it.
+    /// Unbounded, but every call waits for its own events, so the calls in flight bound it.
     queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
@@ -48,7 +48,6 @@ pub(crate) struct JournalWriter {
     clock: Arc<dyn Clock>,
 }
 
-/// What the thread works with.
 pub(crate) struct WriterFiles {
     pub(crate) journal: Journal,
     pub(crate) blobs: Blobs,
@@ -80,14 +79,13 @@ impl JournalWriter {
         let thread = std::thread::Builder::new().name("spelunk-journal".into());
         let started = thread.spawn(move || {
             write_all(files, entries, &events, &WriterState { seq_last, n_durable: tell_durable, broken });
-            // The receiver may be gone, which is fine.
+            // The receiver may be gone.
             let _unheard = done.send(());
         });
         started.expect("the operating system grants one thread per run");
         (writer, finished)
     }
 
-    /// Events from now on.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
@@ -98,7 +96,6 @@ impl JournalWriter {
         self.record_draft(frame, durability, Box::new(move |_| Ok(kind))).await
     }
 
-    /// Records an event that refers to long texts.
     pub(crate) async fn record_draft(
         &self,
         frame: &FrameId,
@@ -121,12 +118,11 @@ impl JournalWriter {
         Receipt { sent, written }
     }
 
-    /// Posts an event without long texts.
     pub(crate) fn post_event(&self, frame: &FrameId, kind: EventKind) -> Receipt {
         self.post(frame, Box::new(move |_| Ok(kind)))
     }
 
-    /// Posts a reply without a receipt: whatever depends on it waits instead.
+    /// Posts a reply without a receipt: everything that depends on it waits for it instead.
     pub(crate) fn post_reply(&self, frame: &FrameId, draft: Draft) {
         drop(self.post(frame, draft));
         let mut replies = lock(&self.replies);
@@ -149,7 +145,7 @@ impl JournalWriter {
         Mark(self.n_posted.load(Ordering::SeqCst))
     }
 
-    /// Waits until every event before the mark is on disk. Whatever leaves the run waits here for what it depends on.
+    /// Waits until every event before the mark is on disk. Whatever leaves the run waits for what it depends on.
     pub(crate) async fn written_before(&self, Mark(n_posted): Mark) -> Result<(), Arc<JournalError>> {
         let mut n_durable = self.n_durable.clone();
         // Events are written in order, so a count is enough.
@@ -164,11 +160,10 @@ impl JournalWriter {
     pub(crate) fn show(&self, frame: &FrameId, kind: EventKind) {
         debug_assert_eq!(kind.durability(), Durability::Ephemeral);
         let seq = self.seq_last.load(Ordering::Relaxed);
-        // Fails only without watchers.
+        // Sending fails only without watchers.
         drop(self.events.send(Event { seq, at_ms: self.clock.now_ms(), frame: frame.clone(), kind }));
     }
 
-    /// Queues work on the reply cache.
     pub(crate) fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
         self.send(Entry::Chore(chore))
     }
@@ -184,11 +179,9 @@ impl JournalWriter {
     }
 }
 
-/// A position in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u64);
 
-/// An event that is being written.
 pub(crate) struct Receipt {
     sent: Result<(), Arc<JournalError>>,
     written: oneshot::Receiver<Result<(), Arc<JournalError>>>,
@@ -240,10 +233,10 @@ fn write_all(
         };
         seq_last.store(files.journal.seq_last(), Ordering::Relaxed);
         if let Err(error) = &outcome {
-            // Set before the acknowledgements, so that whoever receives one also finds the error.
+            // Set before the acknowledgements, so that their receivers see the error.
             broken.get_or_init(|| Arc::clone(error));
         }
-        // After a write error the count advances, too: waiting callers wake up and find the error.
+        // The count advances after a write error too, so that waiting callers wake up and see the error.
         n_durable.send_modify(|n_durable| *n_durable += acks.len() as u64);
         for ack in acks {
             drop(ack.send(outcome.clone()));
@@ -251,12 +244,12 @@ fn write_all(
         if files.journal.is_ahead() {
             syncing.wake();
         }
-        // No request waits for these: they are only for watchers.
+        // Only watchers need these; no request waits for them.
         if let Err(error) = files.blobs.write_prompts() {
             broken.get_or_init(|| Arc::new(error));
         }
         for event in facts {
-            // Fails only without watchers.
+            // Sending fails only without watchers.
             drop(events.send(event));
         }
         for chore in chores {

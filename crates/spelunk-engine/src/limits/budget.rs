@@ -72,7 +72,7 @@ fn decimal(value: u64, unit: u64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The flag that doubles a limit, as a user would write it.
+/// The flag that doubles a limit, as a user would type it.
 pub fn raising_flag(limit: &str, value: u64) -> String {
     let higher = value.saturating_mul(2).max(1);
     match limit {
@@ -93,12 +93,10 @@ pub struct Budget {
     held: Mutex<Spending>,
 }
 
-/// Budget that sub-calls must leave, so that a frame above them can still report what it has found.
+/// Budget that sub-calls must leave, so that a frame above them can still report its findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct KeptBudget {
-    /// Number of calls.
     pub(crate) calls: u64,
-    /// Their total usage.
     pub(crate) usage: Usage,
 }
 
@@ -108,12 +106,12 @@ struct Spending {
     calls: u64,
     tokens: u64,
     cost_microusd: u64,
-    /// The first refusal. Everything after it is refused, so that nothing recorded later depends on timing.
+    /// The first refusal. Everything after it is refused too, so that nothing recorded later depends on timing.
     refused: Option<BudgetExceeded>,
 }
 
 impl Budget {
-    /// A budget from which `n_calls` calls with this usage are already paid.
+    /// A budget of which `n_calls` calls with this usage are already paid.
     pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
         let held = Spending {
             calls: n_calls,
@@ -216,9 +214,7 @@ impl Budget {
 pub struct Reservation {
     budget: Arc<Budget>,
     estimate: Usage,
-    /// What it must leave for others.
     kept: Option<KeptBudget>,
-    /// Whether a request was sent.
     is_sent: AtomicBool,
     is_settled: bool,
 }
@@ -230,7 +226,6 @@ impl Reservation {
         self.budget.exchange(self.estimate, actual);
     }
 
-    /// The reserved amount.
     pub(crate) fn estimate(&self) -> Usage {
         self.estimate
     }

@@ -1,6 +1,6 @@
-//! The concurrency limit: how many calls may be in flight. It halves when the provider asks for less, pauses as long
-//! as the provider says, and grows by one after each full round of successes. Each tree has one fixed at
-//! `calls_parallel_max`; each model has one that adapts to its provider (`rate_limit.rs`).
+//! The concurrency limit: how many calls may be in flight. It halves when the provider asks for less, pauses
+//! as long as the provider requests, and grows by one after each full round of successes. Each tree has one
+//! fixed at `calls_parallel_max`; each model has one that adapts to its provider (`rate_limit.rs`).
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::sync::lock;
 
-/// Limits the number of calls in flight.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyLimit {
     permits: Semaphore,
@@ -19,7 +18,7 @@ pub(crate) struct ConcurrencyLimit {
 
 #[derive(Debug)]
 struct State {
-    /// How many may be in flight now.
+    /// How many calls may be in flight now.
     width: usize,
     width_max: usize,
     /// Permits to be withdrawn when they are returned.
@@ -57,14 +56,14 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// The provider asked for fewer requests: halves the width and pauses for `wait`. Refusals during the pause
-    /// belong to the same wave and do not narrow it further.
+    /// Called when the provider asks for fewer requests: halves the width and pauses for `wait`.
+    /// Refusals during the pause belong to the same wave and do not narrow it further.
     pub(crate) fn narrow(&self, wait: Duration) {
         self.narrow_above(wait, 1);
     }
 
-    /// Like [`Self::narrow`], but never below `floor`. Halves what was in flight, because the limit may be wider than
-    /// needed.
+    /// Like [`Self::narrow`], but never below `floor`. Halves the number of calls in flight,
+    /// because the limit may be wider than needed.
     pub(crate) fn narrow_above(&self, wait: Duration, floor: usize) {
         let mut state = lock(&self.state);
         let now = Instant::now();
@@ -101,7 +100,6 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// How many may be in flight now.
     #[cfg(test)]
     fn width(&self) -> usize {
         lock(&self.state).width

@@ -1,13 +1,12 @@
-//! The cost of calls: an upper bound beforehand, the reported usage afterwards, and an estimate if the provider
-//! reports none. The size of a transcript is not decided here but by the transcript, since it affects the course of
-//! a run.
+//! The cost of calls: an upper bound beforehand, the reported usage afterwards, and an estimate if
+//! the provider reports none. The size of a transcript is not estimated here but by the transcript,
+//! since it affects the course of a run.
 
 use spelunk_model::{
     Message, Model, Part, Prompt, Reply, estimate_tokens, estimate_tokens_high, image_tokens,
 };
 use spelunk_types::Usage;
 
-/// A token estimator.
 type Estimate = fn(&str) -> u64;
 
 /// The maximum cost of a call.
@@ -20,7 +19,7 @@ pub(crate) fn dearest(model: &dyn Model, input_tokens: u64, output_tokens: u64) 
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
     // Writing to a provider's cache costs more than plain input; the provider decides whether to do so.
     let written = Usage { cache_written_tokens: input_tokens, ..usage };
-    let cost = |usage: &Usage| model.price().map_or(0, |price| price.cost_microusd(usage));
+    let cost = |usage: &Usage| model.facts().price.map_or(0, |price| price.cost_microusd(usage));
     Usage { cost_microusd: cost(&usage).max(cost(&written)), ..usage }
 }
 
@@ -38,12 +37,12 @@ pub(crate) fn usage_of(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usa
     priced(model, usage)
 }
 
-/// The cost of the tokens a provider reported. Without a price of our own, the provider's reported charge counts.
+/// The cost of the tokens that a provider reported. If we know no price, the charge that the provider reports counts.
 pub(crate) fn priced(model: &dyn Model, usage: Usage) -> Usage {
-    if model.price().is_none() && usage.cost_microusd > 0 {
+    if model.facts().price.is_none() && usage.cost_microusd > 0 {
         return usage;
     }
-    let cost_microusd = model.price().map_or(0, |price| price.cost_microusd(&usage));
+    let cost_microusd = model.facts().price.map_or(0, |price| price.cost_microusd(&usage));
     Usage { cost_microusd, ..usage }
 }
 

@@ -1,5 +1,5 @@
-//! Calls in flight. Two identical prompts of one tree become one request: the second waits for the first and takes
-//! its reply.
+//! Calls in flight. Identical prompts of one tree become one request: the second waits for the
+//! first and takes its reply.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,13 +9,12 @@ use spelunk_types::BlobId;
 
 use crate::sync::lock;
 
-/// Prompts whose replies are kept in memory; older ones are in the cache by then.
+/// How many prompts keep their replies in memory; older ones are in the cache by then.
 const KEPT_MAX: usize = 1000;
 
 /// One prompt: the holder of the lock sends it; the others wait and find the reply here.
 pub(crate) type SharedCall = Arc<tokio::sync::Mutex<Option<Reply>>>;
 
-/// The prompts of one tree.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<BlobId, SharedCall>>,

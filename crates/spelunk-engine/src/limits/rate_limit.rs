@@ -1,7 +1,7 @@
-//! Rate limits: how fast one model may be called, shared by all runs of an engine. Enforces the configured requests
-//! and tokens per minute, and adapts the number of parallel calls to the provider: fewer after a refusal or when the
-//! time to the first token rises sharply, one more after each full round of successes. A model that was unavailable
-//! rests for a while, and its fallbacks are called first.
+//! Rate limits: how fast one model may be called, shared by all runs of an engine. Enforces the configured
+//! requests and tokens per minute, and adapts the number of parallel calls to the provider: fewer after a
+//! refusal or when the time to first token rises sharply, one more after each full round of successes. A
+//! model that was unavailable rests for a while, and its fallbacks are called first.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,9 @@ use tokio::time::{Instant, sleep};
 use crate::limits::concurrency::{ConcurrencyLimit, Pass};
 use crate::sync::lock;
 
-/// More parallel calls of one model than any provider accepts from one machine.
+/// Higher than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
-/// Models remembered; beyond this, unused ones are forgotten.
+/// How many models are remembered; beyond this, unused ones are forgotten.
 const MODELS_MAX: usize = 1000;
 /// A time to first token this many times the fastest so far means that the provider is congested.
 const CROWDED_FACTOR: u32 = 4;
@@ -25,7 +25,7 @@ const CROWDED_FACTOR: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_secs(2);
 /// Congestion alone never reduces the width below this: a model that reasons before its first token looks the same.
 const CROWDED_WIDTH_MIN: usize = 8;
-/// Window of the moving average.
+/// The window of the moving average.
 const WAITS_AVERAGED: u32 = 16;
 
 /// Consecutive outages after which a model rests. A single one may be an accident.
@@ -36,15 +36,14 @@ const REST: Duration = Duration::from_secs(30);
 /// How soon to look again for a share of the rate.
 const SHARE_WAIT: Duration = Duration::from_millis(100);
 
-/// Refused schemas remembered per model; any further one costs an extra request each time.
+/// How many rejected schemas are remembered per model; each further one costs an extra request each time.
 const SCHEMAS_MAX: usize = 1000;
 
-/// The rate limit of one model.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     concurrency: ConcurrencyLimit,
     bucket: Option<Mutex<RateBucket>>,
-    /// Calls queue here for the bucket in order of arrival: small ones cannot overtake a large one forever.
+    /// Calls queue here for the bucket in order of arrival, so that small ones cannot overtake a large one forever.
     line: tokio::sync::Mutex<()>,
     waits: Mutex<Waits>,
     outages: Mutex<Outages>,
@@ -64,12 +63,11 @@ struct Waits {
     n_since_change: u32,
 }
 
-/// Outages of a model.
 #[derive(Debug, Default)]
 struct Outages {
     n_in_a_row: u32,
     rests_until: Option<Instant>,
-    /// The end of the pause the provider requested; a reply to an earlier request does not shorten it.
+    /// The end of the pause that the provider requested; a reply to an earlier request does not shorten it.
     pauses_until: Option<Instant>,
 }
 
@@ -131,12 +129,12 @@ impl RateLimit {
         bucket.take(tokens, now_ms)
     }
 
-    /// The provider asked for fewer requests.
+    /// Called when the provider asks for fewer requests.
     pub(crate) fn refused(&self, wait: Duration) {
         self.concurrency.narrow(wait);
     }
 
-    /// The model is unavailable. A silent one costs its callers the most time, so it rests at once.
+    /// Called when the model is unavailable. A silent one costs its callers the most time, so it rests at once.
     pub(crate) fn failed(&self, error: &ModelError) {
         let is_silent = matches!(error, ModelError::TimedOut { .. });
         let mut outages = lock(&self.outages);
@@ -146,13 +144,13 @@ impl RateLimit {
         }
     }
 
-    /// Callers with a fallback should not call this model for a while.
+    /// Makes callers with a fallback avoid this model for a while.
     pub(crate) fn rest(&self) {
         lock(&self.outages).rests_until = Some(Instant::now() + REST);
     }
 
-    /// The provider has no capacity: halves the width, pauses, and lets callers with a fallback use it instead of
-    /// waiting.
+    /// Called when the provider has no capacity: halves the width, pauses, and makes callers with a
+    /// fallback use it instead of waiting.
     pub(crate) fn overloaded(&self, pause: Duration) {
         self.concurrency.narrow(pause);
         let until = Instant::now() + pause;
@@ -165,7 +163,7 @@ impl RateLimit {
         rests_until.max(pauses_until).is_some_and(|until| until > Instant::now())
     }
 
-    /// A call succeeded; its first token took this long.
+    /// Called when a call succeeded; its first token took this long.
     pub(crate) fn succeeded(&self, first_word: Duration) {
         {
             let mut outages = lock(&self.outages);
@@ -184,7 +182,7 @@ impl RateLimit {
         refused.is_empty() || !refused.contains(&schema_key(schema))
     }
 
-    /// The provider refuses this schema for this model. That says nothing about other schemas.
+    /// Called when the provider rejects this schema for this model. That says nothing about other schemas.
     pub(crate) fn refuse_schema(&self, schema: &Value) {
         let mut refused = lock(&self.refused_schemas);
         if refused.len() < SCHEMAS_MAX {
@@ -192,8 +190,8 @@ impl RateLimit {
         }
     }
 
-    /// Whether first tokens take much longer than they could. True at most once per round of calls, so that a change
-    /// can take effect before the next.
+    /// Whether first tokens take much longer than they could. True at most once per round of calls,
+    /// so that a change takes effect before the next.
     fn is_crowded(&self, first_word: Duration) -> bool {
         let mut waits = lock(&self.waits);
         let quickest = waits.quickest.map_or(first_word, |quickest| quickest.min(first_word));
@@ -240,7 +238,7 @@ impl RateLimits {
     /// The rate limit of a model, shared by all runs.
     pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
         let reference = model.reference();
-        let rate = model.rate();
+        let rate = model.facts().rate;
         let key = format!("{reference} {} {rate:?}", reference.base_url);
         let mut by_model = lock(&self.by_model);
         if by_model.len() >= MODELS_MAX && !by_model.contains_key(&key) {

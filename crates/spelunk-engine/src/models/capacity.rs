@@ -1,6 +1,6 @@
-//! Model capacity: how much text a model can read at once without overlooking things. A large model can use its whole
-//! window. A small one misses a line in ten thousand tokens that it finds in five hundred, so it gets less text at a
-//! time, and different prompts.
+//! Model capacity: how much text a model can read at once without overlooking things. A large model
+//! can use its whole window. A small one misses a line in ten thousand tokens that it finds in five
+//! hundred, so it gets less text at a time, and other prompts.
 
 use spelunk_types::{Limits, ModelRef};
 
@@ -8,7 +8,7 @@ use spelunk_types::{Limits, ModelRef};
 const SMALL_MILLIONS_MAX: f64 = 4_000.0;
 /// Smaller numbers are not a model size: `1m` often names a window.
 const NAMED_MILLIONS_MIN: f64 = 20.0;
-/// What a small model reads at once.
+/// How many tokens a small model reads at once.
 const SMALL_SPAN_TOKENS: u64 = 2_000;
 /// A model with at least this span is treated as a large one.
 const LARGE_SPAN_TOKENS_MIN: u64 = 6_000;
@@ -33,7 +33,7 @@ impl ModelCapacity {
         Self { span_tokens }
     }
 
-    /// Whether it is given a few lines at a time.
+    /// Whether it gets only a few lines at a time.
     pub fn is_small(self) -> bool {
         self.span_tokens.is_some_and(|tokens| tokens < LARGE_SPAN_TOKENS_MIN)
     }

@@ -23,7 +23,7 @@ pub struct NamedModels {
 }
 
 impl NamedModels {
-    /// Models with these names, each opened by `open` on first use; its error explains why it cannot be opened.
+    /// Models with these names, each opened by `open` at its first use; its error explains why it cannot be opened.
     pub fn new(
         names: Vec<String>,
         open: impl Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync + 'static,
@@ -39,7 +39,7 @@ impl NamedModels {
         })
     }
 
-    /// The same models, refusing those without a known price.
+    /// The same models, except that those without a known price are rejected.
     #[must_use]
     pub(crate) fn with_prices(self) -> Self {
         let open = Arc::clone(&self.open);
@@ -61,7 +61,7 @@ impl NamedModels {
         &self.names
     }
 
-    /// Looks up a model; the error lists the known names, or explains why this one is unavailable.
+    /// Looks up a model; the error lists the known names or explains why this one is unavailable.
     pub(crate) fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelLookupError> {
         if !self.names.iter().any(|known| known == name) {
             return Err(ModelLookupError::Unknown { known: self.names.join(", ") });
@@ -84,15 +84,12 @@ impl fmt::Debug for NamedModels {
     }
 }
 
-/// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelLookupError {
-    /// No model has this name.
     Unknown {
         /// The known names, comma-separated; empty if there are none.
         known: String,
     },
-    /// The model cannot be opened.
     Closed {
         /// The reason.
         why: String,
@@ -102,5 +99,5 @@ pub(crate) enum ModelLookupError {
 /// The first model of a chain without a known price.
 pub(crate) fn unpriced(model: &Arc<dyn Model>) -> Option<&ModelRef> {
     let links = if model.links().is_empty() { std::slice::from_ref(model) } else { model.links() };
-    links.iter().find(|link| link.price().is_none()).map(|link| link.reference())
+    links.iter().find(|link| link.facts().price.is_none()).map(|link| link.reference())
 }

@@ -1,5 +1,5 @@
-//! Empty replies. As the answer, an empty reply is an error; an empty intermediate reply is skipped. The failure is
-//! recorded, so that a resumed run takes the same path.
+//! Empty replies. As the answer, an empty reply is an error; as an intermediate step, it is
+//! skipped. The failure is recorded, so that a resumed run takes the same path.
 
 use spelunk_model::Reply;
 use spelunk_types::ErrorCode;

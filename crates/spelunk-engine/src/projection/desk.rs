@@ -1,14 +1,13 @@
-//! The desk of an agent as real files. They are next to the journal, so only names below the desk's own directories
-//! are written, whatever an event says.
+//! The desk of an agent as real files. They are next to the journal, so only names below the desk's
+//! own directories are written, whatever an event says.
 
 use spelunk_journal::JournalError;
 use spelunk_types::{Event, FileChange, FrameId, FrameOutcome};
 
 use super::{ERRORS, EVIDENCE, Projection, files};
 
-/// Zones in which a desk may have files.
+/// The directories in which a desk may have files.
 const AREAS: [&str; 7] = ["input", "state", "scratch", "output", "cache", "tools", ".claude"];
-/// Files at the top level.
 const TOP: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// Directories that contain only agent-written files: they are cleared before a desk is laid out.
 const CLEARED: [&str; 6] =
@@ -18,7 +17,7 @@ const METRICS: &str = "state/metrics.json";
 pub(super) const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
 
 impl Projection {
-    /// Writes the initial files of a root agent. Those of other frames are not written: they would conflict.
+    /// Writes the initial files of a root agent. Those of other frames would conflict and are not written.
     pub(super) fn lay(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
         if event.frame != FrameId::root() {
             return Ok(());
@@ -30,7 +29,6 @@ impl Projection {
         self.change(event, files)
     }
 
-    /// Applies the changes of a tool.
     pub(super) fn change(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
         if event.frame != FrameId::root() {
             return Ok(());
@@ -44,7 +42,7 @@ impl Projection {
     fn change_one(&mut self, event: &Event, file: &FileChange) -> Result<(), JournalError> {
         let added = file.content().map(|content| self.blobs.bytes(content)).transpose()?;
         match (file.path(), file, added) {
-            // Append-only, and the projection adds lines of its own.
+            // Append-only, and the projection adds its own lines.
             (EVIDENCE, _, Some(added)) => {
                 for line in String::from_utf8_lossy(&added).lines() {
                     self.line(EVIDENCE, &files::fact_line(event, line));
@@ -55,7 +53,7 @@ impl Projection {
                 self.counted = serde_json::from_slice(&counted).unwrap_or_default();
                 Ok(())
             }
-            // The projection has a line for each failed call.
+            // The projection adds a line for each failed call.
             (EVIDENCE | ERRORS | METRICS, ..) => Ok(()),
             (path, FileChange::Written { .. }, Some(bytes)) => self.files.replace(path, &bytes),
             (path, FileChange::Appended { .. }, Some(bytes)) => self.files.append(path, &bytes),

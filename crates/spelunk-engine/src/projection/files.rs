@@ -20,7 +20,6 @@ const SCHEMA_VERSION: u32 = 1;
 const FINDINGS_MARK: &str = "--- FINDINGS ---";
 const SUMMARY_CHARS_MAX: usize = 200;
 
-/// A summary of the run.
 pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> String {
     let view = &of.view;
     let source = match start.sources.as_slice() {
@@ -92,16 +91,15 @@ fn status(view: &RunView) -> &'static str {
     }
 }
 
-/// Of all documents: `mixed` if they differ.
+/// The structure of all documents; `mixed` if they differ.
 fn structure(of: &Projection) -> Option<&'static str> {
-    // A type of the user's own is text of any form.
+    // A user-defined type is text of any form.
     let named = |name: &String| ContentType::from_name(name).unwrap_or(ContentType::Unknown).structure();
     let mut structures = of.types.iter().map(named);
     let first = structures.next()?;
     Some(if structures.all(|other| other == first) { first } else { Structure::Mixed }.name())
 }
 
-/// What was asked.
 pub(super) fn job(start: &RunStart, run: &RunId) -> String {
     let limits = &start.limits;
     pretty(&json!({
@@ -147,7 +145,6 @@ pub(super) fn documents(start: &RunStart, documents: Option<&str>) -> String {
     }
 }
 
-/// What each task reads.
 pub(super) fn manifest(chunks: &[ChunkRow]) -> String {
     let row = |(index, row): (usize, &ChunkRow)| {
         json!({
@@ -212,7 +209,6 @@ pub(super) fn chunk(units: &[Unit], texts: Option<&BTreeMap<&str, &str>>) -> Str
     text
 }
 
-/// Counters.
 pub(super) fn metrics(of: &Projection) -> String {
     let view = &of.view;
     let n_failed = view.calls.values().filter(|call| matches!(call.state, CallState::Failed { .. })).count();
@@ -250,7 +246,7 @@ pub(super) fn metrics(of: &Projection) -> String {
     pretty(&metrics)
 }
 
-/// A task as text: the question, what to read and how, and after the mark the findings.
+/// A task as text: the question, what to read and how, and the findings after the mark.
 pub(super) fn task(
     of: &Projection,
     worker: &Worker,
@@ -303,12 +299,11 @@ pub(super) fn task(
     text + &format!("\n{FINDINGS_MARK}\n{found}\n")
 }
 
-/// What the note of an analyst says.
 fn noted<'o>(of: &'o Projection, worker: &Worker) -> Option<&'o Noted> {
     of.chunks.get(worker.chunk_idx?).map(|row| &row.noted)
 }
 
-/// Where a document is, if it is a file: below the directory that was asked about, or that file itself.
+/// The path of a document if it is a file: below the named directory, or the named file itself.
 fn absolute(sources: &[SourceSpec], name: &str) -> String {
     let mut paths = sources.iter().filter_map(|source| match source {
         SourceSpec::Path { path, .. } => Some(Path::new(path)),
@@ -322,7 +317,7 @@ fn absolute(sources: &[SourceSpec], name: &str) -> String {
         if path.ends_with(name) {
             return Some(path.to_owned());
         }
-        // Several sources put their names before those of their documents.
+        // With several sources, the names of documents begin with the source.
         let below =
             if is_one { Some(Path::new(name)) } else { Path::new(name).strip_prefix(path.file_name()?).ok() };
         below.map(|below| path.join(below))
@@ -331,7 +326,6 @@ fn absolute(sources: &[SourceSpec], name: &str) -> String {
     found.map_or_else(|| name.to_owned(), |path| path.display().to_string())
 }
 
-/// The result of a worker.
 pub(super) fn worker(
     of: &Projection,
     worker: &Worker,
@@ -344,7 +338,7 @@ pub(super) fn worker(
     let opened = RunId::new(worker.opened_at_ms, 0);
     let stamp = opened.as_str().get(4..20).unwrap_or_default();
     let noted = noted(of, worker);
-    // Journals of earlier engines do not name them.
+    // Journals of earlier engines do not contain these names.
     let named = |name: fn(&Noted) -> &String| noted.map(name).filter(|name| !name.is_empty());
     let (report, is_recalled) = match ending {
         Ending::Reported(report) => (Some(report.as_ref()), false),
@@ -407,7 +401,7 @@ fn results(ending: &Ending) -> Value {
     }
 }
 
-/// A line of evidence. Whatever it is about, it has a timestamp, a tag, content, metadata and a source.
+/// A line of evidence. It always has a timestamp, a tag, content, metadata and a source.
 fn evidence_line(event: &Event, tag: &str, content: &str, source: &str, more: Value) -> String {
     let mut line = more;
     line["is"] = tag.into();
@@ -418,7 +412,7 @@ fn evidence_line(event: &Event, tag: &str, content: &str, source: &str, more: Va
     stamped(event, line)
 }
 
-/// A fact that an agent kept.
+/// A fact that an agent recorded.
 pub(super) fn fact_line(event: &Event, line: &str) -> String {
     match serde_json::from_str(line) {
         Ok(Value::Object(mut fact)) => {
@@ -428,7 +422,7 @@ pub(super) fn fact_line(event: &Event, line: &str) -> String {
             }
             stamped(event, fact.into())
         }
-        // Only the engine writes this file, so this is one of an engine to come.
+        // Only the engine writes this file, so the line must come from a newer engine.
         Ok(_) | Err(_) => line.to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! The projection of a run in progress: a separate thread follows the journal and writes at most once a second and at
-//! the end. The run never waits for it, and its disk errors do not affect the run.
+//! The projection of a run in progress: a separate thread follows the journal and writes at most once a
+//! second and at the end. The run never waits for it, and its disk errors do not affect the run.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;

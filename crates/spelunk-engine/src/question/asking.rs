@@ -1,5 +1,5 @@
-//! Splits a question into sentences that ask and sentences that explain. Instructions about the form of the reply are
-//! for the model and not interpreted here.
+//! Splits a question into sentences that ask and sentences that explain. Instructions about the
+//! form of the reply are for the model and are not interpreted here.
 
 use super::sentences::sentences;
 

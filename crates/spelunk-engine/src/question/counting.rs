@@ -1,4 +1,4 @@
-//! Tells questions that count from others.
+//! Recognises questions that ask for a count.
 
 /// Whether a question asks for a number or a list over everything, by its English words.
 pub(crate) fn is_counting(question: &str) -> bool {
@@ -14,7 +14,7 @@ const COUNTING: &[&str] = &[
     "how often",
     "how much",
     "count",
-    // With the article: the "phone number of" somebody is one fact.
+    // With the article, because the "phone number of" somebody is a single fact.
     "the number of",
     "total number of",
     "total",

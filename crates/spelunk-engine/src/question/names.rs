@@ -1,11 +1,11 @@
 //! Names in a question: words that can be searched for literally, because they have only one spelling. Small models
-//! copy the first example that they see, so an example with the names of their own question is useful.
+//! copy the first example that they see, so an example with the names of their own question helps them.
 
 use std::path::Path;
 
 use spelunk_context::{DocEntry, View};
 
-/// Names per search.
+/// The most names per search.
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
 

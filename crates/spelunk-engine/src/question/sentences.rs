@@ -1,4 +1,4 @@
-//! Sentences: where a line of text is split.
+//! Splits a line of text into sentences.
 
 /// The sentences of a line: split after `.`, `?` or `!` before a space and a capital letter.
 pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use spelunk_types::ErrorCode;
 
-/// Failed tasks listed individually. If there are more, they are counted by error.
+/// How many failed tasks are listed individually. If there are more, they are counted by error.
 const NAMED_MAX: usize = 20;
 
-/// How many of those counted are named.
+/// How many of those are named.
 const NAMED_OF_MANY: usize = 3;
 
-/// What was read and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     pub(crate) documents: u64,
@@ -43,7 +42,6 @@ impl Coverage {
         self.failed.iter().map(|(_, code)| *code).min()
     }
 
-    /// The section of the report.
     pub(crate) fn section(&self) -> String {
         let (documents, tasks) = (many(self.documents, "document"), many(self.tasks, "task"));
         let is_whole = self.documents_read == self.documents && self.tasks_done == self.tasks;

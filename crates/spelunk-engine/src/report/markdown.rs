@@ -8,12 +8,10 @@ use spelunk_types::{Found, Severity};
 use super::coverage::many;
 use super::{CountedValues, Gathered, MergedFinding};
 
-/// Findings listed in the text; the journal has all of them.
+/// How many findings are listed in the text; the journal has all of them.
 const LISTED_MAX: usize = 300;
-/// Values shown of a distribution.
 const VALUES_SHOWN: usize = 12;
 const QUOTE_SHOWN_CHARS: usize = 100;
-/// Findings named per directory.
 const NAMED_MAX: usize = 3;
 
 /// The findings by file, each with its type.
@@ -87,7 +85,7 @@ pub(crate) fn shown(distribution: &CountedValues) -> String {
     format!("{}, `{}`: {}{more}{total}", distribution.file, distribution.name, listed.join(", "))
 }
 
-/// Text of a model or document within one of our lines: it must not start new lines.
+/// Text of a model or a document for use within a line: it must not start new lines.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -148,7 +146,7 @@ pub(crate) fn expand_names(text: &str, items: &[MergedFinding]) -> (String, Vec<
                 let places: Vec<String> =
                     known.iter().map(|&idx| items[idx].finding.location.to_string()).collect();
                 if places.is_empty() {
-                    // Remove the space before the reference, too.
+                    // Remove the space before the reference too.
                     expanded.truncate(expanded.trim_end_matches(' ').len());
                 } else {
                     expanded.push_str(&format!("({})", places.join(", ")));

@@ -1,6 +1,6 @@
-//! Row labels: each row is assigned one of the kinds that the question names, a few rows per call, and code counts. A
-//! small model that is asked for a number over a hundred messages makes one up; asked what each of eight is, it reads
-//! them.
+//! Row labels: a model assigns each row one of the kinds that the question names, a few rows per
+//! call, and code counts. Asked for a number over a hundred messages, a small model makes one up;
+//! asked for the kind of each of eight, it reads them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ const READ: &str = include_str!("../prompts/labels-read.md");
 pub(super) const PROMPTS: [&str; 2] = [KINDS, READ];
 
 const BYTES_MAX: u64 = 20_000_000;
-/// Maximum rows to label. Larger tables are read in parts, like any other text.
+/// The most rows that are labelled. Larger tables are read in parts, like any other text.
 const ROWS_MAX: usize = 5_000;
 /// Rows per call: with more, a small model loses its place.
 const ROWS_AT_ONCE: usize = 8;
 const ROW_CHARS_MAX: usize = 600;
 const KINDS_MAX: usize = 20;
 const KINDS_TOKENS_MAX: u64 = 300;
-/// Output tokens for the name of a kind.
+/// The output tokens for the name of a kind.
 const TOKENS_PER_ROW: u64 = 12;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
@@ -59,7 +59,6 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     Ok(Some(answer))
 }
 
-/// A text to be labelled.
 struct Row {
     document: String,
     line: u64,
@@ -75,12 +74,11 @@ impl Row {
 
 struct Rows {
     texts: Vec<Row>,
-    /// Rows without a text.
     n_empty: usize,
 }
 
 impl Rows {
-    /// The texts of the prose column with the most text.
+    /// The texts of the column with the most prose.
     fn open(view: &View) -> Option<Self> {
         let grid = RowTable::of(view, BYTES_MAX)?;
         if grid.len() > ROWS_MAX {
@@ -117,7 +115,7 @@ enum Sought {
     LeastCommon,
 }
 
-/// What is asked about which kinds.
+/// What the question asks about which kinds.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     sought: Sought,
@@ -142,7 +140,7 @@ async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, Fra
 }
 
 impl Wanted {
-    /// Parses a reply; kinds that are not in the question are made up and dropped.
+    /// Parses a reply. Kinds that are not in the question are made up and dropped.
     fn read(reply: &str, question: &str) -> Option<Self> {
         let reply = object_in(reply)?;
         let sought = match reply.get("do")?.as_str()? {
@@ -166,7 +164,7 @@ impl Wanted {
         is_whole.then(|| Self { sought, of: of.unwrap_or_default(), kinds })
     }
 
-    /// A kind for each row number: seeing the numbers, a small model keeps its place.
+    /// A kind for each row number: the numbers keep a small model from losing its place.
     fn schema(&self, n_rows: usize) -> Arc<Value> {
         let numbers: Vec<String> = (1..=n_rows).map(|number| number.to_string()).collect();
         let kind = json!({"type": "string", "enum": self.kinds});

@@ -1,6 +1,6 @@
-//! SQL: the model writes a query over the rows of the documents, and SQLite computes the answer over all of them. A
-//! query that fails, finds nothing or names a value that no row has is sent back with the reason, or, if the model is small,
-//! compared with others that it writes.
+//! SQL: the model writes a query over the rows of the documents, and SQLite computes the answer
+//! over all of them. A query that fails, finds nothing or names a value that no row has is sent
+//! back with the reason or, if the model is small, compared with other queries that it writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,37 +19,34 @@ const SYSTEM: &str = include_str!("../prompts/sql-system.md");
 const SERVER_SYSTEM: &str = include_str!("../prompts/sql-server-system.md");
 pub(super) const PROMPTS: [&str; 2] = [SYSTEM, SERVER_SYSTEM];
 
-/// The largest text that is read into tables.
 pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
-/// Queries per question.
+/// The most queries per question.
 const QUERIES_MAX: usize = 3;
-/// A small model rarely corrects a query. Unless its likeliest one gives a result and the model found every token of it at
-/// least this likely, it writes others, and the first result that so many of them have is believed. On the 114 questions over
-/// rows of the development half of `eval/real`, by their recorded queries, that gives 71 right and 18 wrong answers with 3.1
-/// queries each; the likeliest query alone, if not doubted, 64 and 19.
+/// A small model rarely corrects a query. If its likeliest query has no result, or the model considered a token of it
+/// less likely than this, it writes others, and the first result that `SAME_RESULTS_MIN` of them share is believed.
+/// On the 114 questions over rows of the development half of `eval/real`, with their recorded queries, this gives 71
+/// right and 18 wrong answers with 3.1 queries each; the likeliest query alone, if not doubted, 64 and 19.
 const CERTAINTY_PERMILLE_MIN: u16 = 400;
 const SMALL_QUERIES_MAX: usize = 9;
 const SAME_RESULTS_MIN: usize = 3;
-/// Without a result by then, the next ones rarely have one.
+/// If this many queries have no result, further ones rarely have one.
 const FRUITLESS_QUERIES_MAX: usize = 4;
 const OTHERS_TEMPERATURE_MILLIS: u32 = 700;
-/// Rows of a result in the answer. A first query that finds more is sent back: few questions ask for so many.
+/// The most rows in the answer. A first query that finds more is sent back: few questions ask for so many.
 const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
 
-/// What querying rows came to.
 pub(crate) enum RowsOutcome {
     /// The text has no rows, or few.
     NoRows,
-    /// No query gave a result to believe.
+    /// No query had a result that can be believed.
     NoResult,
     Answered(Answer),
 }
 
-/// Answers with a query.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<RowsOutcome, FrameError> {
     let question = task.question_shown();
     let tables = Arc::new(LazyTables::default());
@@ -67,10 +64,10 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<RowsOutcome, Fra
     answer(frame, task, &text, claims).await.map(RowsOutcome::Answered)
 }
 
-/// The text of a result, and the lines and rows that it comes from.
+/// The text of a result, and the lines and rows it is based on.
 type ResultText = (String, Vec<Citation>);
 
-/// The result of a small model's likeliest query if the model is certain of it, otherwise the one that several queries have.
+/// The result of a small model's likeliest query if the model is certain of it, otherwise one that several queries share.
 async fn agreed(
     frame: &Frame,
     task: &Task,
@@ -107,7 +104,7 @@ async fn agreed(
     Ok(None)
 }
 
-/// The reply to a prompt; `None` if it is empty or the tables are too large to be described.
+/// The reply to a prompt; `None` if it is empty or the description of the tables is too long.
 fn replied(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
     match asked {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => Ok(None),
@@ -125,7 +122,7 @@ async fn corrected(
     for _ in 0..QUERIES_MAX {
         let Some(reply) = replied(frame.ask(prompt.clone()).await)? else { return Ok(None) };
         let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
-        // A count of zero and a long list are believed if a second query gives them, too.
+        // A count of zero or a long list is believed if a second query gives it too.
         let is_first = prompt.messages.len() == 1;
         match computed(frame, task, tables, sql, is_first).await? {
             Ok(found) => return Ok(Some(found)),
@@ -170,10 +167,10 @@ fn describe(tables: &Tables, view: &View, question: &str) -> Option<String> {
 
 const OTHERS_TOLD: &str = "-- There are also documents, which no query reads. If the question is about what they say, reply NONE.\n";
 
-/// The result of a query; or a sentence for the model.
+/// The result of a query, or a sentence for the model.
 type ComputedText = Result<ResultText, String>;
 
-/// Runs a query. What a database returned is recorded.
+/// Runs a query. The result from a database is recorded.
 async fn computed(
     frame: &Frame,
     task: &Task,
@@ -200,7 +197,6 @@ async fn computed(
     Ok(serde_json::from_str(&recorded).unwrap_or_else(|_| damaged()))
 }
 
-/// The query in a reply; `None` if it has none.
 fn statement(reply: &str) -> Option<&str> {
     let fenced = reply.split_once("```").and_then(|(_, rest)| {
         let (_, body) = rest.split_once('\n')?;
@@ -211,13 +207,11 @@ fn statement(reply: &str) -> Option<&str> {
     ["select", "with"].iter().any(|word| word.eq_ignore_ascii_case(first)).then_some(sql)
 }
 
-/// A result, and where it comes from.
 struct Computed {
     sql: String,
     result: QueryResult,
-    /// Where the first rows are.
+    /// The locations of the first rows.
     places: Vec<Place>,
-    /// What was read.
     over: String,
     n_broken: u64,
 }
@@ -281,7 +275,6 @@ async fn answer(frame: &Frame, task: &Task, text: &str, claims: Vec<Citation>) -
 }
 
 impl Computed {
-    /// The result, and how it was computed.
     fn in_words(&self) -> String {
         let QueryResult { columns, rows, is_cut } = &self.result;
         let value = match rows.as_slice() {

@@ -8,20 +8,19 @@ use serde_json::{Map, Number, Value};
 use super::show::{canonical, cut, named_list, pointer, shown, type_name};
 use super::{Bound, BoundKind, Node, NodeIdx, Range, Rules, Type, Violation};
 
-/// Violations reported at once: a model fixes a few at a time.
+/// The most violations reported at once: a model fixes a few at a time.
 const VIOLATIONS_MAX: usize = 10;
-/// How often a subschema may be applied to a part of the value. Nested alternatives multiply.
+/// How many times subschemas may be applied to parts of the value. Nested alternatives multiply.
 const STEPS_MAX: u64 = 1_000_000;
-/// Maximum depth of schema and value together.
+/// The maximum depth of schema and value together.
 const DEPTH_MAX: u64 = 300;
-/// Maximum depth of a value.
 const VALUE_DEPTH_MAX: usize = 128;
-/// Bytes of text compared or matched per step.
+/// How many bytes of text are compared or matched per step.
 const STEP_BYTES: usize = 16;
-/// Characters of names and of lists of names in messages.
+/// The most characters of names, and of lists of names, in messages.
 const NAME_CHARS_MAX: usize = 100;
 const LIST_CHARS_MAX: usize = 400;
-/// Alternatives for which the mismatch is explained.
+/// For how many alternatives the mismatch is explained.
 const REASONS_MAX: usize = 3;
 
 const TOO_DEEP: &str = "the value is nested too deeply";
@@ -76,7 +75,7 @@ impl Check<'_> {
         {
             let expected: Vec<_> = types.iter().map(|expected| type_name(*expected)).collect();
             self.say(format!("expected {}, found {}", named_list(&expected, "or"), shown(value)));
-            // The other keywords are about another type.
+            // The other keywords apply to other types.
             return;
         }
         self.given_values(rules, value);
@@ -288,7 +287,7 @@ fn is_of(expected: Type, value: &Value) -> bool {
         | (Type::String, Value::String(_))
         | (Type::Array, Value::Array(_))
         | (Type::Object, Value::Object(_)) => true,
-        // By the standard, 1.0 is an integer.
+        // According to the standard, 1.0 is an integer.
         (Type::Integer, Value::Number(number)) => {
             number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
         }

@@ -8,13 +8,12 @@ use serde_json::{Number, Value};
 use super::show::{canonical, cut, pointer, shown};
 use super::{Bound, BoundKind, Choice, Node, NodeIdx, Rules, SchemaError, Type};
 
-/// Maximum memory of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
-/// Characters of an allowed value in messages.
+/// The most characters of an allowed value in messages.
 const CHOICE_CHARS_MAX: usize = 200;
 
-/// Keywords that do not affect validity. By the standard, `format` is one of them.
+/// Keywords that do not affect validity. According to the standard, `format` is one of them.
 const ANNOTATIONS: [&str; 15] = [
     "$schema",
     "$id",
@@ -33,7 +32,6 @@ const ANNOTATIONS: [&str; 15] = [
     "discriminator",
 ];
 
-/// Compiles a schema. The first node is the root.
 pub(super) fn compile(root: &Value) -> Result<Vec<Node>, SchemaError> {
     let mut compiler =
         Compiler { root, nodes: vec![Node::Anything], targets: BTreeMap::new(), waiting: Vec::new() };
@@ -116,7 +114,7 @@ impl<'a> Compiler<'a> {
                 let target = self.target(value, at)?;
                 rules.all_of.push(target);
             }
-            // Compiled only so that nothing unsupported hides in them; references find them by name.
+            // Compiled only to find unsupported keywords; references find them by name.
             "$defs" | "definitions" => drop(self.named(value, at)?),
             word if ANNOTATIONS.contains(&word) || word.starts_with("x-") => {}
             word => {
@@ -179,7 +177,7 @@ impl<'a> Compiler<'a> {
         Ok(idx)
     }
 
-    /// Refuses references that lead back to themselves on the same value: validation would not terminate.
+    /// Rejects references that lead back to themselves on the same value: validation would not terminate.
     fn refuse_loops(&self) -> Result<(), SchemaError> {
         let mut is_done = vec![false; self.nodes.len()];
         let mut is_open = vec![false; self.nodes.len()];

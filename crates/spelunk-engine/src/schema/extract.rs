@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::literal;
 
-/// Limit on failed parse attempts, in lengths of the text.
+/// The limit on failed parse attempts, as a multiple of the length of the text.
 const PASSES_MAX: usize = 8;
 const THINK_END: &str = "</think>";
 
@@ -18,7 +18,6 @@ pub(crate) fn extract_json(text: &str) -> Option<Value> {
     whole(text).or_else(|| only(fenced(text).filter_map(whole))).or_else(|| embedded(text))
 }
 
-/// Parses a text that consists of a value and nothing else.
 fn whole(text: &str) -> Option<Value> {
     let text = text.trim();
     let (value, len) = literal::read(text).ok()?;
@@ -63,7 +62,7 @@ fn embedded(text: &str) -> Option<Value> {
     if objects.is_empty() { only(arrays.into_iter()) } else { only(objects.into_iter()) }
 }
 
-/// Whether a value begins here: prose does not have these characters after a bracket.
+/// Whether a value begins here: in prose, these characters do not follow a bracket.
 fn is_meant(text: &str) -> bool {
     let inner = text.get(1..).unwrap_or_default().trim_start();
     match text.as_bytes().first() {
@@ -72,7 +71,6 @@ fn is_meant(text: &str) -> bool {
     }
 }
 
-/// The value, if all are equal.
 fn only(mut values: impl Iterator<Item = Value>) -> Option<Value> {
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)

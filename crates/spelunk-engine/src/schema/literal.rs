@@ -1,9 +1,8 @@
-//! Parses values as models write them: JSON with unambiguous deviations. These are single quotes, `True`, `False`,
-//! `None`, trailing commas, and line breaks within strings.
+//! Parses values as models write them: JSON with unambiguous deviations, which are single quotes,
+//! `True`, `False`, `None`, trailing commas, and line breaks within strings.
 
 use serde_json::{Map, Number, Value};
 
-/// Maximum depth of a value.
 const DEPTH_MAX: u32 = 100;
 
 /// Parses the value at the start of a text. Returns it with its length, or how far the text was parsed.
@@ -60,7 +59,7 @@ impl Reader<'_> {
             }
             self.skip_blank();
             let value = self.value()?;
-            // With two values for one key, it is unclear which is meant.
+            // Two values for one key are ambiguous.
             if object.insert(key, value).is_some() {
                 return None;
             }

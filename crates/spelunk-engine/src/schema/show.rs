@@ -7,7 +7,6 @@ use super::Type;
 /// Characters quoted of a text.
 const QUOTED_CHARS_MAX: usize = 60;
 
-/// A JSON pointer.
 pub(super) fn pointer(steps: &[String]) -> String {
     let mut pointer = String::new();
     for step in steps {
@@ -60,8 +59,8 @@ pub(super) fn cut(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// A text that is equal for equal JSON values: members in any order, and `1.0` for `1`. Recursion is safe: the value
-/// passed a parser's depth limit or that of a check.
+/// A text that is equal for equal JSON values: with members in any order, and `1.0` for `1`.
+/// Recursion is safe: a parser or a check has limited the depth of the value.
 pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),

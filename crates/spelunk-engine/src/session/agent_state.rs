@@ -1,4 +1,4 @@
-//! The state of an agent: its desk and the counters of its budgets. All of it follows from the journal.
+//! The state of an agent: its desk and the counters of its budgets. All of it can be derived from the journal.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -13,10 +13,9 @@ use crate::sync::lock;
 
 const METRICS: &str = "state/metrics.json";
 const ERRORS: &str = "state/errors.jsonl";
-/// Characters of one message in the error log.
+/// The most characters of a message in the error log.
 const MESSAGE_CHARS_MAX: usize = 500;
 
-/// The desk of an agent and the counters of its budgets.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentState {
     pub(crate) desk: Desk,
@@ -34,7 +33,6 @@ struct Failure {
     context: String,
 }
 
-/// What was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) scripts: u64,
@@ -43,7 +41,7 @@ pub(crate) struct Counts {
     pub(crate) cache_hits: u64,
     pub(crate) tokens: u64,
     pub(crate) errors: u64,
-    /// Calls of the running script that the cache did not answer, or not yet.
+    /// Calls of the running script that the cache has not answered (yet).
     pub(crate) script_calls: u64,
 }
 
@@ -60,7 +58,7 @@ impl AgentState {
         change(&mut lock(&self.counts));
     }
 
-    /// The state to restore later: a plain clone would share its counters with the original.
+    /// A copy to restore later: a plain clone would share its counters with the original.
     pub(crate) fn saved(&self) -> SavedState {
         SavedState { desk: self.desk.clone(), counts: self.counts() }
     }
@@ -71,7 +69,7 @@ impl AgentState {
         self.count(|counts| *counts = saved.counts);
     }
 
-    /// Counts a reply. One from the cache used nothing.
+    /// Counts a reply. A reply from the cache used nothing.
     pub(crate) fn count_reply(&self, reply: &Reply, is_script: bool) -> bool {
         let usage = reply.usage.unwrap_or_default();
         let is_cached = usage == Usage::default();
@@ -86,7 +84,6 @@ impl AgentState {
         is_cached
     }
 
-    /// Remembers the failure of a call in flight.
     pub(crate) fn fail(&self, kind: &str, message: &str, context: &str) {
         let (kind, message, context) = (kind.to_owned(), message.to_owned(), context.to_owned());
         let failure = Failure { kind, message, context };
@@ -102,7 +99,7 @@ impl AgentState {
             .try_for_each(|Failure { kind, message, context }| self.log_error(kind, message, context))
     }
 
-    /// Logs an error where the model can read it.
+    /// Adds an error to the log that the model can read.
     pub(crate) fn log_error(&mut self, kind: &str, message: &str, context: &str) -> Result<(), DeskError> {
         self.count(|counts| counts.errors += 1);
         let short = |text: &str| text.chars().take(MESSAGE_CHARS_MAX).collect::<String>();
@@ -115,7 +112,7 @@ impl AgentState {
         self.desk.put_more(&path(ERRORS), format!("{line}\n").as_bytes())
     }
 
-    /// Updates the counters on the desk. They never decide anything.
+    /// Updates the counters on the desk. Nothing depends on them.
     pub(crate) fn write_metrics(&mut self) -> Result<(), DeskError> {
         let text = self.counts().text();
         let path = path(METRICS);
@@ -138,7 +135,6 @@ impl Counts {
     }
 }
 
-/// A saved state.
 #[derive(Debug)]
 pub(crate) struct SavedState {
     desk: Desk,

@@ -1,5 +1,5 @@
-//! The checks between a model's answer and the user. An answer goes back to the model with the reason if it is empty,
-//! was given before the data was touched, is only code or a tool call, or violates the schema.
+//! The checks between a model's answer and the user. An answer is returned to the model with the reason if it
+//! is empty, was given before the data was touched, is only code or a tool call, or violates the schema.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
@@ -13,33 +13,29 @@ use crate::schema::{extract_json, listed};
 use crate::tools::ExternalTool;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
-/// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GivenAnswer {
     pub(crate) text: String,
     pub(crate) claims: Vec<Citation>,
 }
 
-/// Decides whether an answer is accepted.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerCheck {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
     /// Whether any code referred to the context, or all of it was shown.
     has_looked: bool,
-    /// The text that was shown.
     shown: String,
-    /// A second attempt is accepted: the question may not need the text.
+    /// Set after the first refusal: a second attempt is accepted, because the question may not need the text.
     has_refused_unseen: bool,
-    /// A second placeholder is accepted, too: it may be the answer.
+    /// Set after the first refusal: a second placeholder is accepted, because it may be the answer.
     has_refused_placeholder: bool,
 }
 
-/// Names that code uses to touch the data.
+/// Names with which code accesses the data.
 const TOUCHES: [&str; 9] =
     ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline", "query_rows"];
 
-/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
 impl AnswerCheck {
@@ -48,7 +44,7 @@ impl AnswerCheck {
         Self { schema, code, has_looked, shown, has_refused_unseen: false, has_refused_placeholder: false }
     }
 
-    /// Whether the model read the answer in what it was shown.
+    /// Whether the answer is in the text that the model was shown.
     fn was_shown(&self, value: &Value) -> bool {
         let answer = text_of_value(value).unwrap_or_default();
         let (answer, is_word) = (answer.trim(), |c: char| c.is_alphanumeric());
@@ -65,7 +61,7 @@ impl AnswerCheck {
         self.has_looked |= tools.iter().any(|tool| code.contains(&tool.name));
     }
 
-    /// Accepts an answer, or returns the reason why not.
+    /// Accepts an answer, or returns the reason for refusing it.
     #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<GivenAnswer, Refusal> {
         if !self.has_looked && !self.has_refused_unseen && !self.was_shown(&value) {
@@ -115,7 +111,7 @@ pub(crate) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String>
     Ok(serde_json::to_string_pretty(&schema.read(reply)?).unwrap_or_default())
 }
 
-/// Evidence as code gives it: a `grep` hit, a tuple, a line of text, or a list of these.
+/// Evidence as code passes it: a `grep` hit, a tuple, a line of text, or a list of these.
 fn claims(cite: Option<Value>) -> Result<Vec<Citation>, Refusal> {
     let one = |value: &Value| {
         claim(value).ok_or_else(|| {
@@ -165,7 +161,6 @@ fn claim(value: &Value) -> Option<Citation> {
     }
 }
 
-/// Checks the evidence of an accepted answer.
 pub(crate) async fn settle(frame: &Frame, task: &Task, given: GivenAnswer) -> Result<Answer, FrameError> {
     evidence::check_claims(frame, &task.view, &given.text, given.claims).await
 }

@@ -10,8 +10,8 @@ use crate::plain_answer::{self, CodeAlone};
 use crate::transcript::{Transcript, with_message};
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
-/// Asks for an answer based on the transcript, in the words of `template`. `next` builds the next prompt of the
-/// conversation.
+/// Asks for an answer based on the transcript, in the words of `template`. `next` builds the next
+/// prompt of the conversation.
 pub(crate) async fn conclude(
     frame: &Frame,
     task: &Task,
@@ -35,7 +35,6 @@ pub(crate) async fn conclude(
     Ok(partial(answer, stopped_by))
 }
 
-/// The request to conclude.
 fn request(template: &str, task: &Task, stopped_by: ErrorCode) -> String {
     let why = match stopped_by {
         ErrorCode::TurnsExhausted => "You have used all your turns.",

@@ -1,5 +1,5 @@
-//! Halves a conversation that exceeds its model's window and retries, once per question. The failure is recorded, so
-//! that a resumed run halves in the same places.
+//! Halves a conversation that exceeds its model's window and retries, once per question. The
+//! failure is recorded, so that a resumed run halves at the same points.
 
 use spelunk_model::{Prompt, Reply};
 use spelunk_types::{ErrorCode, Explain};
@@ -7,7 +7,7 @@ use spelunk_types::{ErrorCode, Explain};
 use crate::transcript::Transcript;
 use crate::{Frame, FrameError};
 
-/// Calls the model; if the prompt is too long, once more with half of the conversation.
+/// Calls the model; if the prompt is too long, calls it again with half of the conversation.
 pub(crate) async fn ask(
     frame: &Frame,
     transcript: &mut Transcript,
@@ -19,8 +19,8 @@ pub(crate) async fn ask(
     }
 }
 
-/// Replaces older turns by the summary that this prompt asks for. Without one, or if the prompt is too long, the
-/// older half is left out.
+/// Replaces older turns by the summary that this prompt requests. If there is no reply or the
+/// prompt is too long, drops the older half.
 pub(crate) async fn compact(
     frame: &Frame,
     transcript: &mut Transcript,

@@ -1,5 +1,5 @@
-//! Detects repetition: turns that repeat earlier actions with the same results. A model in such a loop is told so; if
-//! that does not help, it is stuck. A turn with a new action or result resets the count.
+//! Detects repetition: turns that repeat earlier actions with the same results. A model in such a loop gets a
+//! message; if that does not help, it is stuck. A turn with a new action or result resets the count.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,24 +7,22 @@ use std::sync::LazyLock;
 use regex::Regex;
 use spelunk_types::BlobId;
 
-/// Consecutive turns without anything new before a model is stuck.
+/// The consecutive turns without anything new after which a model is stuck.
 const REPEATS_MAX: u32 = 3;
 
 static CALL_ID: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b[0-9]+(\.[0-9]+)*#[0-9]+").expect("a literal"));
 
-/// What the model is told about a repetition.
+/// The message about a repetition.
 pub(crate) const NUDGE: &str =
     "This repeats an earlier step, with the same result. Try something else, or answer with what you have.";
 
-/// The turns of a conversation so far.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     seen: HashSet<BlobId>,
     n_in_a_row: u32,
 }
 
-/// How new a turn is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Novelty {
     New,

@@ -1,5 +1,5 @@
-//! Serves the host calls of a cell: sub-models, children, answers and the budget. The environment serves calls that
-//! look at text.
+//! Serves the host calls of a cell: sub-models, children, answers and the budget. The environment
+//! serves calls that look at text.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 pub(super) mod desk;
@@ -21,13 +21,12 @@ use crate::models::ModelLookupError;
 use crate::sync::watched;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
-/// The instruction that asks a sub-model for a schema.
+/// The instruction that asks a sub-model to match a schema.
 const SCHEMA_LINE: &str = "\n\nReply only with JSON that matches this schema:\n";
 
-/// Characters of a name that an error repeats.
+/// The most characters of a name that an error quotes.
 const NAME_CHARS_MAX: usize = 60;
 
-/// A host call in progress.
 pub(super) struct StartedCall {
     pub(super) reply: Replying,
     /// Whether repeating the call would cost money or return something else.
@@ -56,7 +55,7 @@ pub(super) fn functions() -> Vec<HostFunction> {
         .to_vec()
 }
 
-/// Begins a call: its id is assigned now.
+/// Begins a call. Its id is assigned now.
 pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCall {
     if let Some(looking) = look(session, &call) {
         return StartedCall { reply: looking.map(Ok).boxed(), is_effect: false };
@@ -87,9 +86,8 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
     StartedCall { reply, is_effect: true }
 }
 
-/// Why a call is not made.
 enum Refused {
-    /// The arguments are wrong, and would be each time.
+    /// The arguments are wrong, now and on every replay.
     Now(Refusal),
     /// The model is unavailable for now, so the outcome is recorded.
     Recorded(Replying),
@@ -107,7 +105,7 @@ pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'
     is_looking.then(|| serve_look(session, call))
 }
 
-/// A search of the index or a query of a database. Both may have changed when the run is resumed.
+/// A search of the index or a query of a database. Either may give another result when the run is resumed.
 fn look_outside(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
     if !session.environment.asks_outside(call) {
         return None;
@@ -128,7 +126,7 @@ fn asked(call: &HostCall) -> String {
     format!("{} {}", call.name, json!([args, named.collect::<serde_json::Map<_, _>>()]))
 }
 
-/// A reply as recorded. A live one is read back, too, so that both are identical to the last digit.
+/// A reply as recorded. A live one is read back too, so that both are identical to the last digit.
 fn written(reply: &HostReply) -> serde_json::Value {
     match reply {
         HostReply::Return(value) => json!({ "return": json_of_value(value) }),
@@ -149,7 +147,7 @@ fn read_reply(written: &str) -> HostReply {
 fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, HostReply> {
     let (environment, call, frame) = (session.environment.clone(), call.clone(), session.frame.clone());
     let here = environment.clone();
-    // Lazy: a recorded search is not repeated.
+    // Lazy, so that a recorded search is not repeated.
     Box::pin(async move {
         let ms_max = environment.query_ms_max();
         let looked = watched(ms_max, move |watch| environment.watched(watch).serve(call)).await;
@@ -214,7 +212,6 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(join_all(descending).map(batch_reply).boxed())
 }
 
-/// The remaining budget.
 fn budget(session: &Session<'_>) -> Replying {
     let frame = session.frame.clone();
     let observed = session.frame.observe("budget", async move { Ok(frame.budget_left().to_string()) });
@@ -271,7 +268,7 @@ fn ask(
     let correction = schema.as_ref().and_then(|_| session.frame.take_correction());
     let frame = session.frame.clone();
     let shown = (!images.is_empty()).then(|| frame.show_images(&session.task.view, images, model.clone()));
-    // Without images, the call is on its way before anything is awaited.
+    // Without images, the call is started before anything is awaited.
     let first = shown.is_none().then(|| frame.ask_sub_at(call.clone(), prompt.clone(), model.clone()));
     Ok(Box::pin(async move {
         if let Some(shown) = shown
@@ -319,7 +316,7 @@ async fn typed(
     }
 }
 
-/// Opens a child with its own loop; at the maximum depth, sends a plain question that includes the text.
+/// Opens a child with its own loop; at the maximum depth, asks a plain question that includes the text.
 fn descend(
     session: &mut Session<'_>,
     question: String,
@@ -385,7 +382,7 @@ fn check_length(prompt: &str, chars_max: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses calls beyond those of one block; a batch is refused as a whole, before any of it is sent.
+/// Refuses calls beyond the limit of one cell; a batch is refused as a whole, before any of it is sent.
 fn check_calls(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
     let limits = session.frame.limits();
     let (max, setting) = match session.agent {
@@ -436,7 +433,6 @@ fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply, FrameError> {
     Ok(HostReply::Return(Value::List(items)))
 }
 
-/// The model and the schema, from the arguments of a call.
 fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallOptions, Refused> {
     let schema = schema(arguments.take("schema"))?;
     let Some(name) = arguments.text("model")? else {
@@ -449,7 +445,7 @@ fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallO
         Ok(model) if !frame.observes_next(&asked) => {
             return Ok(CallOptions { model: Some(model), schema, images: Vec::new() });
         }
-        // It was unavailable before; the journal has what the code was told.
+        // It was unavailable before; the journal has the message that the code got.
         Ok(_) => String::new(),
         Err(ModelLookupError::Unknown { known }) if known.is_empty() => {
             let message =

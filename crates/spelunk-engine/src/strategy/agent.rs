@@ -1,6 +1,6 @@
-//! The agent strategy: a model works with tools on a desk of files until it has written its answer to one of them.
-//! The desk is a pure function of the journal: every tool call is recorded, and a resumed run repeats the calls on
-//! the same files.
+//! The agent strategy: a model works with tools on a desk of files until it has written its answer
+//! to one of them. The desk is a pure function of the journal: every tool call is recorded, and a
+//! resumed run repeats the calls on the same files.
 
 mod ask;
 mod finish;
@@ -45,7 +45,7 @@ pub(super) const PROMPTS: [&str; 13] = [
 /// Consecutive replies without a tool call before giving up.
 const SILENT_MAX: u64 = 3;
 
-/// Answers by working on files. A run that was asked more continues where it was: earlier answers are replayed.
+/// Answers by working on files. A run with a follow-up question continues: earlier answers are replayed.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let mut job = Job::begin(frame, task).await?;
     let mut answer = job.answer().await?;
@@ -117,7 +117,6 @@ impl<'a> Job<'a> {
         self.conclude(ErrorCode::TurnsExhausted).await
     }
 
-    /// Whether these calls returned these results before.
     fn novelty(&mut self, told: &[ToolAnswer]) -> Novelty {
         if told.is_empty() {
             // Turns without a call are counted separately.
@@ -129,7 +128,7 @@ impl<'a> Job<'a> {
         self.repeats.judge(&calls, &results)
     }
 
-    /// Asks for the next step; if the prompt is too long, once more with half of the conversation.
+    /// Asks for the next step; if the prompt is too long, asks again with half of the conversation.
     async fn ask(&mut self) -> Result<Reply, FrameError> {
         match self.ask_once().await {
             Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
@@ -139,7 +138,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// If the provider does not support tools, they are described in the prompt from then on.
+    /// If the provider does not support tools, the prompt describes them from then on.
     async fn ask_once(&mut self) -> Result<Reply, FrameError> {
         match self.frame.ask(self.prompt()).await {
             Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
@@ -162,7 +161,7 @@ impl<'a> Job<'a> {
         prompt(self.frame, self.protocol, &self.transcript)
     }
 
-    /// Takes the answer that is in its file, or asks for one.
+    /// Takes the answer from its file, or asks for one.
     async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
         let (frame, task, protocol) = (self.frame, self.task, self.protocol);
         if let Some(given) = self.work.check.so_far(&self.work.agent.desk) {
@@ -173,7 +172,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The next request of a conversation.
 fn prompt(frame: &Frame, protocol: Protocol, transcript: &Transcript) -> Prompt {
     let prompt = transcript.prompt(frame.limits().root_output_tokens_max);
     Prompt { tools: protocol.tools(frame), ..prompt }

@@ -1,12 +1,14 @@
 //! The auto strategy: looks at the text first, answers cheaply where the evidence settles the question, and climbs
 //! otherwise. Rows are queried with SQL. For other text, short calls tell a request for an overview, for which `map`
 //! reads everything, from a question for a fact, which `search` looks up. What a search does not settle is left to
-//! `repl`, unless the model is small. Each step is recorded with its reason. Code interprets no word of the question.
+//! `repl`. A small model answers with `direct` instead, which ranks by the question alone: on the development half of
+//! `eval/real`, the searches that it proposes find no more, unless the text is in another language than the question.
+//! Each step is recorded with its reason. Code interprets no word of the question.
 
 use spelunk_types::{EventKind, Strategy};
 
 use super::one_call::{Answered, CERTAINTY_PERMILLE_MIN, with_examples};
-use super::search;
+use super::{direct, search};
 use crate::rows::{RowsOutcome, query_rows};
 use crate::{Answer, Frame, FrameError, Task, certainty};
 
@@ -14,13 +16,12 @@ const KIND: &str = include_str!("../prompts/auto-kind.md");
 const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
 pub(super) const PROMPTS: [&str; 2] = [KIND, KIND_EXAMPLES];
 
-/// One word, with room for a model that begins with a sign.
+/// One word, with room for a model that begins with punctuation.
 const KIND_TOKENS_MAX: u64 = 8;
-/// Where no query over rows gave a result, a small model that reads some of them must be this certain: on the development
+/// If no query over rows gave a result, a small model that reads some of them must be this certain: on the development
 /// half of `eval/real`, 7 of its 8 answers there were wrong, and it was less certain of each of them.
 const ROWS_CERTAINTY_PERMILLE_MIN: u16 = 800;
 
-/// What the first steps came to.
 pub(super) enum Outcome {
     /// An answer that the evidence settles, or the best that this model can give.
     Answered(Answer),
@@ -28,7 +29,6 @@ pub(super) enum Outcome {
     Climb(Strategy),
 }
 
-/// The first steps.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameError> {
     let rows = if task.note.is_none() { query_rows(frame, task).await? } else { RowsOutcome::NoRows };
     let certainty_min = match rows {
@@ -36,12 +36,25 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameEr
         RowsOutcome::NoResult => ROWS_CERTAINTY_PERMILLE_MIN,
         RowsOutcome::NoRows => CERTAINTY_PERMILLE_MIN,
     };
-    let proposal = search::propose(frame, task).await?;
+    let searches = !frame.reader().is_small() || search::is_in_another_language(task).await;
+    let mut proposal = if searches { Some(search::propose(frame, task).await?) } else { None };
     // A single reply is often wrong; a question that is one for an overview in both wordings rarely is not.
-    if is_overview(frame, task.question_shown()).await? && is_overview(frame, &proposal.question).await? {
-        return climb(frame, Strategy::Map, "the question asks for an overview of the whole text").await;
+    if is_overview(frame, task.question_shown()).await? {
+        let proposed = match proposal.take() {
+            Some(proposed) => proposed,
+            None => search::propose(frame, task).await?,
+        };
+        if is_overview(frame, &proposed.question).await? {
+            return climb(frame, Strategy::Map, "the question asks for an overview of the whole text").await;
+        }
+        proposal = searches.then_some(proposed);
     }
-    choose(frame, Strategy::Search, "the question asks for something that the text states").await?;
+    let why = "the question asks for something that the text states";
+    let Some(proposal) = proposal else {
+        choose(frame, Strategy::Direct, why).await?;
+        return Ok(Outcome::Answered(direct::answer(frame, task, certainty_min).await?));
+    };
+    choose(frame, Strategy::Search, why).await?;
     match search::answer(frame, task, proposal, certainty_min).await? {
         Answered { answer, is_settled } if is_settled || frame.reader().is_small() => {
             Ok(Outcome::Answered(answer))
@@ -61,7 +74,7 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
-/// Whether a question asks for an overview. A model that does not say so means a fact.
+/// Whether a question asks for an overview. Any other reply means a question for a fact.
 async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(certainty::steady(frame, prompt)).await {

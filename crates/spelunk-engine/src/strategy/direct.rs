@@ -12,27 +12,31 @@ use crate::conversation::MESSAGES;
 use crate::{Answer, Frame, FrameError, Task};
 
 const PASSAGES_MAX: u64 = 200;
-/// A longer conversation is asked by its end.
+/// Of a longer conversation, only the end is asked.
 const ASKED_BYTES_MAX: u64 = 30_000;
 
-/// Answers in one call.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     if is_all_there_is(task) {
         return answer_plainly(frame, task).await;
     }
+    answer(frame, task, CERTAINTY_PERMILLE_MIN).await
+}
+
+/// Answers from the text that fits into one call.
+pub(super) async fn answer(frame: &Frame, task: &Task, certainty_min: u16) -> Result<Answer, FrameError> {
     let material = gather(task, bytes_max(frame)).await?;
-    let answered = match answer_from(frame, task, &material, CERTAINTY_PERMILLE_MIN).await {
+    let answered = match answer_from(frame, task, &material, certainty_min).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, material.text.len() as u64 / 2).await?;
-            answer_from(frame, task, &half, CERTAINTY_PERMILLE_MIN).await
+            answer_from(frame, task, &half, certainty_min).await
         }
         answered => answered,
     };
     Ok(answered?.answer)
 }
 
-/// Whether the question says everything: there are no documents, or only the messages that it is made of.
+/// Whether the question contains everything: there are no documents, or only the messages that it consists of.
 fn is_all_there_is(task: &Task) -> bool {
     let is_conversation = |document: &DocEntry| document.name == MESSAGES;
     task.view.documents().all(is_conversation) && task.view.bytes() <= ASKED_BYTES_MAX
@@ -57,7 +61,7 @@ fn whole(view: &View) -> Result<Material, SourceError> {
         material.push(document, 1, &text);
         material.documents += 1;
     }
-    // Masked text may be shorter than the file, but the whole file was read.
+    // Redacted text may be shorter than the file, but the whole file was read.
     material.bytes = material.of_bytes;
     Ok(material)
 }
@@ -80,7 +84,7 @@ fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material
     Ok(material)
 }
 
-/// No word of the question occurs anywhere: the first lines of each document at least show what there is.
+/// For a question of which no word occurs in the text: the first lines of each document at least show what there is.
 fn beginnings(view: &View, bytes_max: u64) -> Result<Material, SourceError> {
     let mut material = Material::empty(view);
     let share = (bytes_max / (view.documents().len() as u64).max(1)).max(400);

@@ -1,8 +1,8 @@
-//! The map strategy: splits the text into parts and lets a suitable analyst read each. Code merges the findings; one
-//! synthesis per content type and one across them interpret the result.
+//! The map strategy: splits the text into parts and lets a suitable analyst read each. Code merges
+//! the findings; one synthesis per content type and one across them interpret the result.
 //!
-//! The parts are the same for every question, except that they do not overlap if something is counted; and every part
-//! gets the same question. A part that fails is listed in the report and never ends the run.
+//! The parts are the same for every question, except that they do not overlap if something is counted; and
+//! every part gets the same question. A part that fails is listed in the report and never ends the run.
 
 pub(super) mod analyst;
 pub(super) mod planning;
@@ -31,23 +31,19 @@ use crate::sync::blocking;
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
-/// Citations in a report.
 const CITATIONS_MAX: usize = 50;
 
-/// How far tasks may start ahead of the first unread part. Also bounds how many fail individually when the run
-/// reaches a limit.
+/// How far tasks may start ahead of the first unread part. Also bounds how many fail individually
+/// when the run reaches a limit.
 const AHEAD_PARTS: usize = 256;
 
-/// Which parts are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// All of them.
     All,
-    /// Those that share words with the question or are semantically close to it, or all if there are none.
+    /// Those that share words with the question or are semantically close to it; all if there are none.
     Prefilter,
 }
 
-/// Answers with a report.
 pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
@@ -91,7 +87,7 @@ fn n_whole(parts: &BTreeMap<String, u64>, reports: &[AnalystReport]) -> u64 {
     left.values().filter(|left| **left == 0).count() as u64
 }
 
-/// What was read, as every front end reports it. Text that was read completely may be shorter than its file.
+/// What was read, as every front end reports it. A text that was read completely may be shorter than its file.
 fn read(task: &Task, coverage: &Coverage) -> EventKind {
     let of_bytes = task.view.bytes();
     let is_all = coverage.documents_read == coverage.documents && coverage.units_recalled == 0;
@@ -99,7 +95,6 @@ fn read(task: &Task, coverage: &Coverage) -> EventKind {
     EventKind::PassagesChosen { documents: coverage.documents_read, bytes, of_bytes }
 }
 
-/// A view, split into tasks.
 struct Planned {
     plan: Plan,
     /// The number of parts of each document, read or not.
@@ -144,16 +139,16 @@ fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
     EventKind::TasksPlanned { tasks: analyses.len() as u64, documents: plan.manifest.len() as u64, by_type }
 }
 
-/// Runs one frame per task, about as many at once as calls may be in flight. Reports are in task order. Once the run
-/// reaches a limit, later tasks do not start; which ones does not depend on the speed of the others.
+/// Runs one frame per task, about as many at once as calls may be in flight. Reports are in task order. Once
+/// the run reaches a limit, later tasks do not start; which ones does not depend on the speed of the others.
 async fn analyse(
     frame: &Frame,
     task: &Task,
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
 ) -> Result<Vec<AnalystReport>, FrameError> {
-    // Half as many more than calls, so that the next prompts are ready, and the events they depend on durable, when a
-    // permit is free.
+    // Half as many more than calls, so that the next prompts are ready, and the events they depend
+    // on durable, when a permit becomes free.
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let width = parallel.saturating_add(parallel / 2);
     let ahead = AHEAD_PARTS.max(width);
@@ -272,7 +267,6 @@ async fn synthesise(
     }
 }
 
-/// Appends the counts by directory to the text.
 fn with_directories(written: String, directories: &[String]) -> String {
     if directories.is_empty() {
         return written;
@@ -280,7 +274,7 @@ fn with_directories(written: String, directories: &[String]) -> String {
     format!("{}\n\n## By Directory\n\n{}", written.trim_end(), directories.join("\n"))
 }
 
-/// A failed synthesis is missing from the report; errors that end the run are passed on.
+/// Notes that a failed synthesis is missing from the report; propagates errors that end the run.
 fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<(), FrameError> {
     if matches!(error, FrameError::Stopped(_)) {
         return Err(error);

@@ -26,8 +26,8 @@ pub(super) const PROMPTS: [&str; 5] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES, PLAI
 
 /// Beyond this length, small models repeat themselves.
 const BRIEF_TOKENS_MAX: u64 = 400;
-/// A small model is not believed if it found a token of its answer less likely than this. On the development half of
-/// `eval/real`, it keeps 34 of 35 right answers and drops 11 of 17 wrong ones.
+/// A small model is not believed if it considered a token of its answer less likely than this. On the
+/// development half of `eval/real`, this keeps 34 of 35 right answers and drops 11 of 17 wrong ones.
 pub(super) const CERTAINTY_PERMILLE_MIN: u16 = 333;
 /// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -49,7 +49,7 @@ pub(super) fn bytes_max(frame: &Frame) -> u64 {
     tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
 }
 
-/// An answer, and whether the text that was shown settles it.
+/// An answer, and whether the shown text settles it.
 pub(super) struct Answered {
     pub(super) answer: Answer,
     pub(super) is_settled: bool,
@@ -58,7 +58,7 @@ pub(super) struct Answered {
 /// The beginning of a reply that says that the documents do not contain the answer.
 const NOT_FOUND: &str = "NOT FOUND";
 
-/// Calls the model once with this material. An answer of which a small model is less certain is not given.
+/// Calls the model once with this material. An answer less certain than `certainty_min` is not given.
 pub(super) async fn answer_from(
     frame: &Frame,
     task: &Task,
@@ -88,7 +88,7 @@ pub(super) async fn answer_from(
     Ok(supported(frame, task, material, answer))
 }
 
-/// Does what a request without documents asks for.
+/// Answers a request without documents.
 pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
     let prompt = with_images(frame, task, prompt).await?;
@@ -157,27 +157,25 @@ fn supported(frame: &Frame, task: &Task, material: &Material, mut answer: Answer
     Answered { answer, is_settled }
 }
 
-/// The text shown to the model.
 pub(super) struct Material {
     pub(super) text: String,
-    /// The same without markup, to check quotes against.
+    /// The same without markup, to check quotes.
     shown: Shown,
-    /// The same, to find the sentences that support an answer.
+    /// The same, to find sentences that support an answer.
     excerpts: Vec<Excerpt>,
     pub(super) documents: u64,
-    /// Size of the document text in it.
     pub(super) bytes: u64,
     of_documents: u64,
     pub(super) of_bytes: u64,
 }
 
-/// Locations reported per name.
+/// The most locations reported per name.
 const PLACES_MAX: usize = 8;
-/// Passages placed next to the question.
+/// How many passages are placed next to the question.
 const NEAR_MAX: usize = 4;
 
-/// Reorders passages, given best first, for display: most in document order, so that neighbours are adjacent, then
-/// the best few, with the very best next to the question. Models overlook what is in the middle of a long text.
+/// Orders passages, given best first, for display: most in document order, so that neighbours are adjacent, then the
+/// best few, with the very best next to the question. Models overlook what is in the middle of a long text.
 pub(super) fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
     let n_near = passages.len().min(NEAR_MAX);
     passages.rotate_left(n_near);

@@ -33,7 +33,7 @@ pub(super) const PROMPTS: [&str; 9] =
 
 /// Answers by exploring the context with code.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    // A note from the parent is not in the view: a query would compute over the whole text instead.
+    // A parent's note is not in the view: a query would compute over the whole text instead.
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
@@ -76,18 +76,15 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 const ITS_OWN_PROGRAM: &str = "This is the example, which answers another question. It was not run. Write a program \
     with the columns, words and values of this question.";
 
-/// Whether a small model returned the example it was shown: its result would look like an answer.
+/// Whether a small model returned the example that it was shown: its result would look like an answer.
 fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
     let cells = find_cells(reply).cells;
     let same = |code: &str| code.split_whitespace().eq(first_program(&task.view).split_whitespace());
     frame.reader().is_small() && !cells.is_empty() && cells.iter().all(|cell| same(&cell.code))
 }
 
-/// The result of a reply.
 enum Turn {
-    /// An answer.
     Answered(GivenAnswer),
-    /// A message to the model.
     Message(String),
     /// More turns would not help.
     Stuck(ErrorCode),
@@ -109,7 +106,7 @@ async fn take_turn(
             Ran::Answered(given) => return Ok(Turn::Answered(given)),
             Ran::Printed(text) => said.push(text),
             Ran::Broke(text) => {
-                // The later cells assume that this one worked.
+                // The later cells rely on this one.
                 said.push(text);
                 break;
             }
@@ -124,7 +121,7 @@ async fn take_turn(
     Ok(loop_guard.judge(&found, said))
 }
 
-/// The system prompt and the question. They stay the same for the whole conversation.
+/// The system prompt and the question, which stay the same for the whole conversation.
 fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let limits = frame.limits();
     // Small models copy what they are shown, again and again: they get a complete program and no other tools.
@@ -163,13 +160,13 @@ fn system(frame: &Frame) -> String {
         + &models_line(frame.named_models().names())
 }
 
-/// The models that code may name; empty if there are none.
+/// The sentence about the models that code may name; empty if there are none.
 fn models_line(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     if quoted.is_empty() { String::new() } else { MODELS.replace("{models}", &quoted.join(", ")) }
 }
 
-/// Turns after which a small model only repeats itself.
+/// The number of turns after which a small model only repeats itself.
 const SMALL_TURNS_MAX: u64 = 6;
 
 fn turns_max(frame: &Frame) -> u64 {

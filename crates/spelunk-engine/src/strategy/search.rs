@@ -1,6 +1,6 @@
 //! The search strategy: passages are ranked by their words, and one call answers from the best of them. The model
-//! proposes queries besides the question. If the best passages do not settle it, it gets more of them, unless it is
-//! small. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
+//! proposes queries besides the question. If the best passages do not settle it, the model gets more of them, unless it
+//! is small. Suited to a single fact in a lot of text. If the fact is not found, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const QUERIES: &str = include_str!("../prompts/search-queries.md");
 const QUERIES_EXAMPLES: &str = include_str!("../prompts/search-queries-examples.md");
 pub(super) const PROMPTS: [&str; 2] = [QUERIES, QUERIES_EXAMPLES];
 
-/// Queries besides the question itself.
+/// The most queries besides the question itself.
 const QUERIES_MAX: usize = 4;
 const QUERY_CHARS_MAX: usize = 200;
 /// Passages per query.
@@ -27,19 +27,19 @@ const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
 const SAMPLE_CHARS_MAX: usize = 5_000;
+const ENGLISH: &str = "English";
 /// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 200;
-/// The first step shows this share of the text that one call may hold.
+/// The first call shows this fraction of the text that fits.
 const FIRST_SHARE: u64 = 3;
 
-/// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let proposal = propose(frame, task).await?;
     Ok(answer(frame, task, proposal, CERTAINTY_PERMILLE_MIN).await?.answer)
 }
 
-/// Answers from the best passages; if no shown sentence supports that answer, from more of them. Also reports whether
-/// the question is settled.
+/// Answers from the best passages; if no shown sentence supports that answer, from more of them.
+/// Also reports whether the question is settled.
 pub(super) async fn answer(
     frame: &Frame,
     task: &Task,
@@ -56,7 +56,7 @@ pub(super) async fn answer(
         return Ok(answered);
     }
     let bytes = passages.iter().map(|passage| passage.text.len() as u64).sum::<u64>();
-    // What a small model reads at once is little.
+    // A small model reads little at once.
     let first = if frame.reader().is_small() { bytes_max } else { bytes_max / FIRST_SHARE };
     for share in [first, bytes_max] {
         let material = gather(task, &passages, share).await;
@@ -80,19 +80,29 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) 
     blocking(move || Material::of_passages(&view, &passages, bytes_max)).await
 }
 
-/// What the model makes of a question.
+/// What a model proposes for a question.
 pub(super) struct Proposal {
-    /// The question in plain words of the language of the text, without wishes about the form of the answer.
+    /// The question in plain words, in the language of the text, without wishes about the form of the answer.
     pub(super) question: String,
-    /// What to search for: the question as it was asked, the one above, and searches.
+    /// What to search for: the question as asked, the plain one, and further queries.
     queries: Vec<String>,
+}
+
+/// Whether a text is in another language than the question about it. What tells no language is taken for English.
+pub(super) async fn is_in_another_language(task: &Task) -> bool {
+    let of_question = evidence::language_of(task.question_shown());
+    language_of_text(task).await.unwrap_or(ENGLISH) != of_question.unwrap_or(ENGLISH)
+}
+
+async fn language_of_text(task: &Task) -> Option<&'static str> {
+    let view = task.view.clone();
+    blocking(move || evidence::language_of(&sample(&view))).await
 }
 
 /// Asks the model what to search for. If it does not reply, the question alone is searched for.
 pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, FrameError> {
     let question = task.question_shown();
-    let view = task.view.clone();
-    let language = blocking(move || evidence::language_of(&sample(&view))).await;
+    let language = language_of_text(task).await;
     let system =
         QUERIES.replace("{language} ", &language.map(|language| format!("{language} ")).unwrap_or_default());
     let prompt = one_call::with_examples(&system, QUERIES_EXAMPLES, question.to_owned(), QUERIES_TOKENS_MAX);
@@ -120,8 +130,8 @@ fn listed(reply: &str) -> Vec<String> {
     lines.take(QUERIES_MAX).collect()
 }
 
-/// The passages of all queries, merged by rank. They are recorded, because the text may have changed when the run is
-/// resumed.
+/// The passages of all queries, merged by rank. They are recorded, because the text may have
+/// changed when the run is resumed.
 async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
     let looking = async {
         let (view, queries) = (task.view.clone(), queries.clone());
@@ -146,14 +156,14 @@ fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
         task.view.documents().map(|document| (document.idx, document.name.as_str())).collect();
     let passage = |(doc_idx, line_start, text, score, similarity)| {
         let document = (*names.get(&doc_idx)?).to_owned();
-        // The offset only told passages apart while they were merged.
+        // The offset only distinguished passages while they were merged.
         Some(FoundPassage { document, doc_idx, start: 0, line_start, text, score, similarity })
     };
     rows.into_iter().filter_map(passage).collect()
 }
 
-/// Ranks the passages for each query by their words: measured on real text, that finds more than the index, whose
-/// passages are longer and whose embeddings rank topics above facts.
+/// Ranks the passages for each query by their words: on real text, that finds more than the index,
+/// whose passages are longer and whose embeddings rank topics above facts.
 fn look(view: &View, queries: &[String]) -> (Vec<FoundPassage>, Vec<Notice>) {
     let (mut rankings, mut notices) = (Vec::new(), Vec::new());
     for query in queries {

@@ -1,6 +1,6 @@
-//! One turn of a caller that runs tools itself: the model sees the conversation and the caller's tools, and its reply is
-//! an answer or calls that the caller runs. Texts that are too long for the conversation are read in child frames, by
-//! the strategy of the run, when the model asks for them.
+//! One turn of a caller that runs its own tools: the model sees the conversation and the caller's tools, and
+//! replies with an answer or with calls that the caller runs. Texts that are too long for the conversation
+//! are read in child frames, by the strategy of the run, when the model asks for them.
 
 use std::sync::Arc;
 
@@ -19,10 +19,9 @@ const SYSTEM: &str = include_str!("../prompts/turn-system.md");
 const EARLIER: &str = include_str!("../prompts/turn-earlier.md");
 pub(super) const PROMPTS: [&str; 2] = [SYSTEM, EARLIER];
 
-/// Characters of a message that is repeated because its place in the conversation does not fit.
+/// The most characters quoted of the last dropped user message.
 const ASKED_CHARS_MAX: u64 = 4_000;
 
-/// Takes the turn.
 pub(super) async fn solve(frame: &Frame, task: &Task, turn: &CallerTurn) -> Result<Answer, FrameError> {
     let (mut messages, was_cut) = fitting(frame, turn);
     let (mut said, mut citations) = (Vec::new(), Vec::new());
@@ -86,7 +85,7 @@ fn fitting(frame: &Frame, turn: &CallerTurn) -> (Vec<Message>, bool) {
             break;
         }
         left = left.saturating_sub(tokens);
-        // A result without its call is refused by providers, so no cut is made before one.
+        // Providers reject a result without its call, so no cut is made before a result.
         if !message.parts.iter().any(|part| matches!(part, Part::ToolResult(_))) {
             from = idx;
         }
@@ -109,7 +108,7 @@ fn fitting(frame: &Frame, turn: &CallerTurn) -> (Vec<Message>, bool) {
     (messages, true)
 }
 
-/// Reads for all calls at once. A question that cannot be answered is a failed call, and the turn goes on.
+/// Reads for all calls concurrently. A question that cannot be answered is a failed call, and the turn continues.
 async fn read_all(
     frame: &Frame,
     task: &Task,

@@ -1,5 +1,5 @@
-//! Typed answers of strategies that answer in words: their answer is written as JSON that fits the schema, by one more
-//! call if it is not JSON already.
+//! Typed answers of strategies that answer in words: one more call writes the answer as JSON that
+//! matches the schema, unless it already is.
 
 use spelunk_model::{Message, Prompt};
 use spelunk_types::ErrorCode;
@@ -10,10 +10,8 @@ use crate::{Answer, Frame, FrameError, Schema, Task};
 const SYSTEM: &str = include_str!("../prompts/typed-system.md");
 pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
 
-/// How often the model may try.
 const TRIES_MAX: usize = 2;
 
-/// The same answer as JSON.
 pub(super) async fn fitted(
     frame: &Frame,
     task: &Task,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelunk_context::{Analyst, Chunk, Detected, Language, ManifestRow, PlanTask, SchemaSketch, View};
 use spelunk_types::{BlobId, Focus, Unit};
 
-/// The beginnings of the first lines of a note.
+/// The prefixes of the first lines of a note.
 const TYPE_MARK: &str = "Type: ";
 const ANALYST_MARK: &str = "Analyst: ";
 
@@ -26,7 +26,6 @@ pub(crate) struct Analysis {
     pub(crate) schema: Option<Arc<SchemaSketch>>,
 }
 
-/// Part of a document, or all of it.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentPart {
     pub(crate) document_idx: u32,
@@ -56,7 +55,6 @@ impl Analysis {
         Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema }
     }
 
-    /// A task for one small document.
     pub(crate) fn of_small(row: &ManifestRow, view: &View, focus: Focus) -> Self {
         let part = DocumentPart {
             document_idx: row.document_idx,
@@ -105,7 +103,7 @@ impl Analysis {
         self.detected.custom.as_ref()?.analyst_prompt.as_deref()
     }
 
-    /// The note of the frame: what it is, and the task in words. [`Noted`] reads it.
+    /// The note of the frame: its type, and the task in words. [`Noted`] parses it.
     pub(crate) fn note(&self) -> String {
         format!(
             "{TYPE_MARK}{}\n{ANALYST_MARK}{}\n{}",
@@ -156,7 +154,6 @@ impl Analysis {
         text
     }
 
-    /// A short label for the task.
     pub(crate) fn label(&self) -> String {
         match self.parts.as_slice() {
             [DocumentPart { name, lines, chunk: Some(_), .. }] => {
@@ -189,7 +186,7 @@ impl Analysis {
     }
 }
 
-/// What the note of an analyst's frame says. Journals have no other record of a task that failed.
+/// The parsed note of an analyst's frame. Journals have no other record of a failed task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Noted {
     /// `source_code`; empty in journals of earlier engines.
@@ -262,7 +259,7 @@ fn digest(view: &View, name: &str) -> BlobId {
 }
 
 impl DocumentPart {
-    /// Upper bound on the rendered size: with prelude, overlap and line numbers.
+    /// An upper bound on the rendered size: with prelude, overlap and line numbers.
     pub(crate) fn shown_bytes_max(&self) -> u64 {
         let chunk = self.chunk.as_deref();
         let prelude = chunk.and_then(|chunk| chunk.prelude.as_ref());

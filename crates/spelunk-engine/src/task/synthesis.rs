@@ -1,21 +1,19 @@
-//! A task of a synthesis: what is merged, as lines of text. Sums and locations are in the lines, so the model never
-//! counts.
+//! A task of a synthesis: what is merged, as lines of text. The lines contain sums and locations,
+//! so the model never counts.
 
 use spelunk_types::Found;
 
 use crate::report::{Gathered, MergedFinding, one_line, shown};
 
-/// Locations listed per finding.
+/// The most locations listed per finding.
 const PLACES_MAX: usize = 5;
 
-/// What is merged, line by line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Synthesis {
     pub(crate) kind: Kind,
     pub(crate) lines: Vec<String>,
 }
 
-/// What the lines are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The findings of one content type.

@@ -1,6 +1,6 @@
-//! Halving: used when a model's window turns out to be shorter than assumed. The oldest turns are dropped, then the
-//! middles of long messages; no summary is requested, because that prompt would not fit either. The data itself
-//! remains in variables, files and documents.
+//! Halving: used when a model's window turns out to be shorter than assumed. The oldest turns are
+//! dropped, then the middles of long messages; no summary is requested, because that prompt would
+//! not fit either. The data itself remains in variables, files and documents.
 
 use spelunk_model::{Message, Part, Speaker};
 

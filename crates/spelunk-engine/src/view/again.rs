@@ -1,7 +1,7 @@
-//! Resuming with a raised limit: a run that was stopped by a spending limit continues under a higher one. The first
-//! refusal and everything that followed from it are set aside, and the strategy runs again from there. Nothing is
-//! paid twice: a reply counts if the same prompt is sent under the same call id, and a complete answer if a frame has
-//! the same task.
+//! Resuming with a raised limit: a run that was stopped by a spending limit continues under a
+//! higher one. The first refusal and everything that followed from it are set aside, and the
+//! strategy runs again from there. Nothing is paid twice: a reply counts if the same prompt is sent
+//! under the same call id, and a complete answer if a frame has the same task.
 
 use std::ops::Range;
 
@@ -27,7 +27,6 @@ impl SetAside {
         aside
     }
 
-    /// Applies one event.
     pub(crate) fn apply(&mut self, event: &Event) {
         if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
             self.0.push(from..event.seq);
@@ -95,7 +94,7 @@ impl RunView {
             || self.answer().is_some_and(|(_, _, grounding)| is_complete(grounding))
     }
 
-    /// Refuses a run that cannot get further under these limits, and reports what would change that.
+    /// Rejects a run that cannot get further under these limits, and reports what would change that.
     pub fn check_resumable(&self, run: &RunId, now: &Limits) -> Result<(), EngineError> {
         let run = run.clone();
         if self.outcome == Some(RunOutcome::Answered) {

@@ -1,4 +1,4 @@
-//! Calls of external tools, as the events tell them.
+//! Calls of external tools, as recorded by the events.
 
 use spelunk_types::{EffectClass, EffectId, EffectOutcome, Event, EventKind, Text};
 
@@ -17,7 +17,7 @@ pub struct EffectView {
     pub arguments: Text,
     /// Whether it was called.
     pub is_sent: bool,
-    /// What the user said, if anybody was asked.
+    /// The user's decision, if anybody was asked.
     pub consent: Option<ConsentView>,
     /// How it ended.
     pub outcome: Option<EffectOutcome>,
@@ -25,10 +25,10 @@ pub struct EffectView {
     pub took_ms: u64,
 }
 
-/// What the user said about a call.
+/// The user's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentView {
-    /// Nothing yet.
+    /// Not decided yet.
     Asked {
         /// When it was asked.
         at_ms: u64,
@@ -41,7 +41,7 @@ pub enum ConsentView {
 }
 
 impl RunView {
-    /// Calls that wait for the user, while a process works on the run, with the time at which it asked.
+    /// Calls that wait for the user while a process works on the run, with the time of the question.
     pub fn pending_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView, u64)> {
         self.effects.iter().filter_map(|(effect, call)| match call.consent {
             Some(ConsentView::Asked { at_ms }) => Some((effect, call, at_ms)),
@@ -49,7 +49,7 @@ impl RunView {
         })
     }
 
-    /// Another process has to ask again.
+    /// Drops open questions: another process has to ask again.
     pub(super) fn forget_asked(&mut self) {
         self.effects.retain(|_, call| !matches!(call.consent, Some(ConsentView::Asked { .. })));
     }
@@ -61,7 +61,6 @@ impl RunView {
         self.effects.iter().filter(move |(_, call)| is_unknown(call))
     }
 
-    /// Applies what is known of a call.
     pub(super) fn act(&mut self, event: &Event) {
         let (seq, outcome, took_ms) = (event.seq, None, 0);
         if let EventKind::EffectAsked { effect, tool, class, arguments } = &event.kind {

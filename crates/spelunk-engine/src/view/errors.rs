@@ -11,7 +11,7 @@ pub struct ReportError {
     pub at_ms: u64,
     /// The frame.
     pub frame: FrameId,
-    /// The call, if it was one.
+    /// The call, if the error is about one.
     pub call: Option<CallId>,
     /// The error code.
     pub code: ErrorCode,
@@ -19,7 +19,6 @@ pub struct ReportError {
     pub message: String,
 }
 
-/// The error in an event, if it is one.
 pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
     let (call, code, message) = if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
         let CallOutcome::Failed { code, message } = outcome else { return None };

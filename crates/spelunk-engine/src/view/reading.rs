@@ -1,5 +1,5 @@
-//! What was read: text counts once the frame that was shown it has answered, so a failed part was not read. If a
-//! frame reports its own amount after its children, that replaces their sum.
+//! What was read: text counts once the frame that was shown it has answered, so a failed part does
+//! not count. If a frame reports its own amount after its children, that replaces their sum.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ impl ReadAmounts {
         self.shown.insert(frame.clone(), (documents, bytes));
     }
 
-    /// The frame has answered; returns the amount before and after that it changes.
+    /// Records that a frame has answered; returns the changed amount before and after.
     pub(super) fn answer(&mut self, frame: &FrameId) -> Option<(Amount, Amount)> {
         let own = self.shown.remove(frame)?;
         let depth = frame.depth();

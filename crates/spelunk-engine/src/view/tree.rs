@@ -146,7 +146,7 @@ impl CallView {
 
     pub(super) fn retry(&mut self, code: ErrorCode) {
         self.retries.push(code);
-        // Journals of older engines keep their meaning: there, a call counted once, however often it was tried.
+        // In journals of older engines, a call counted once, however often it was tried.
         self.n_requests += u64::from(self.reserved.is_some());
         self.is_awaited = true;
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use spelunk_engine::{Engine, RunResult};
-use spelunk_model::{Model, ModelOptions, ModelStream, OpenAiModel, Price, Prompt, Rate};
+use spelunk_model::{Model, ModelFacts, ModelOptions, ModelStream, OpenAiModel, Price, Prompt, Rate};
 use spelunk_testkit::{ClosedPort, Fault, FaultDisk, ModelServer, Rule, on, status};
 use spelunk_types::{CallId, Explain, ModelRef};
 
@@ -196,12 +196,9 @@ impl Model for Rated {
         self.0.reference()
     }
 
-    fn price(&self) -> Option<Price> {
-        self.0.price()
-    }
-
-    fn rate(&self) -> Rate {
-        Rate { requests_per_minute: Some(self.1), ..Rate::default() }
+    fn facts(&self) -> ModelFacts {
+        let rate = Rate { requests_per_minute: Some(self.1), ..Rate::default() };
+        ModelFacts { rate, ..self.0.facts() }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

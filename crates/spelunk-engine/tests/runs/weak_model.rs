@@ -8,7 +8,7 @@ use futures_util::stream;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, RunRequest, RunSettings, SystemClock};
 use spelunk_journal::Workspace;
-use spelunk_model::{Model, ModelDelta, ModelStream, Price, Prompt};
+use spelunk_model::{Model, ModelDelta, ModelFacts, ModelStream, Prompt};
 use spelunk_testkit::FaultDisk;
 use spelunk_types::{CallId, Focus, ModelRef, RunOutcome, SourceSpec, StopReason, Strategy};
 
@@ -76,8 +76,8 @@ impl Model for WeakModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -11,7 +11,9 @@ use spelunk_engine::{
     RunResult, RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, SyncMode, Workspace};
-use spelunk_model::{FallbackModel, Model, ModelOptions, ModelStream, OpenAiModel, Price, Prompt};
+use spelunk_model::{
+    FallbackModel, Model, ModelFacts, ModelOptions, ModelStream, OpenAiModel, Price, Prompt,
+};
 use spelunk_testkit::{ModelServer, Rule};
 use spelunk_types::{CallId, Event, Focus, Grounding, Limits, ModelRef, RunId, SourceSpec, Strategy};
 
@@ -70,16 +72,8 @@ impl Model for Seeing {
         self.0.reference()
     }
 
-    fn price(&self) -> Option<Price> {
-        self.0.price()
-    }
-
-    fn sees_images(&self) -> bool {
-        self.1
-    }
-
-    fn reads_pdf(&self) -> bool {
-        self.2
+    fn facts(&self) -> ModelFacts {
+        ModelFacts { sees_images: self.1, reads_pdf: self.2, ..self.0.facts() }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

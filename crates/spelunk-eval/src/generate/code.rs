@@ -40,7 +40,6 @@ impl Tree {
 const CALLERS_MIN: usize = 2;
 const CALLERS_MAX: usize = 6;
 
-/// A possible question.
 #[derive(Debug, Clone)]
 struct CodeQuestion {
     question: String,
@@ -117,7 +116,7 @@ fn definitions(tree: &Tree) -> Vec<CodeQuestion> {
 fn callers(tree: &Tree) -> Vec<CodeQuestion> {
     let mut all = Vec::new();
     for (name, defined) in tree.survey.defined_once() {
-        // A method call may refer to another method of that name; a call of a free function may not.
+        // A method call may refer to another type's method of that name; a call of a free function may not.
         if defined.is_method || !name.contains('_') || tree.survey.is_called_as_method(name) {
             continue;
         }

@@ -13,7 +13,7 @@ use crate::words::{PEOPLE_MAX, PLACES_MAX, different, paragraph, person, place};
 const DOCUMENT_BYTES: u64 = 2000;
 const CHAINS_MIN: u64 = 2;
 const CHAINS_MAX: u64 = 600;
-/// People of one family, see `words::person`.
+/// People per family, see `words::person`.
 const FAMILY: u64 = 20;
 
 /// One chain from an expedition to a year.

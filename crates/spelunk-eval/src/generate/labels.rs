@@ -8,7 +8,6 @@ use crate::Scoring;
 use crate::rng::Rng;
 use crate::sink::OutputFile;
 
-/// The number of users.
 const USERS: u64 = 9000;
 /// The minimum lead of the most common topic, in lines.
 const LEAD: u64 = 3;

@@ -1,5 +1,5 @@
-//! A day's logs of several services: which failed first, how often one failed within some hours, and who made a request
-//! whose failure is logged on another line than the user.
+//! A day's logs of several services: which failed first, how often one failed within some hours,
+//! and who made a request whose user is logged on another line than its failure.
 
 use super::wording::Shape;
 use super::{Draft, GenerateError, GeneratedTask};
@@ -16,7 +16,6 @@ const LINE_BYTES: u64 = 84;
 const DAY_MS: u64 = 86_400_000;
 const QUARTER_HOURS: u64 = 6;
 
-/// A day in progress.
 struct Day<'a> {
     out: OutputFile<'a>,
     now_ms: u64,

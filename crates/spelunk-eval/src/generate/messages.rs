@@ -3,14 +3,11 @@
 
 use crate::rng::Rng;
 
-/// The topic of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Topic {
-    /// Its name.
     pub(crate) name: &'static str,
     /// Its definition, for the question.
     pub(crate) means: &'static str,
-    /// Templates of its messages.
     templates: &'static [&'static str],
 }
 
@@ -110,7 +107,6 @@ pub(crate) const TOPICS: [Topic; 8] = [
     },
 ];
 
-/// How many topics are common.
 pub(super) const COMMON: usize = 6;
 
 const ITEMS: &[&str] = &[
@@ -145,7 +141,6 @@ const GREETINGS: &[&str] =
     &["", "", "", "Hello! ", "Good morning. ", "Hi there! ", "Dear team! ", "Excuse me. "];
 const ENDINGS: &[&str] = &["", "", "", " Regards.", " Thanks.", " Please reply soon.", " Have a nice day."];
 
-/// The text of a message.
 pub(super) fn text(rng: &mut Rng, topic: &Topic) -> String {
     let (item, when) = (*rng.pick(ITEMS), *rng.pick(WHEN));
     let said = rng.pick(topic.templates).replace("{item}", item).replace("{when}", when);
@@ -159,7 +154,6 @@ fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A line of the file.
 pub(super) fn line(rng: &mut Rng, number: u64, user: u64, topic: &Topic, is_easy: bool) -> String {
     let (month, day) = (rng.between(1, 13), rng.between(1, 29));
     let tag = if is_easy { format!("[{}] ", topic.name) } else { String::new() };

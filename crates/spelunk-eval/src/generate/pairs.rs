@@ -1,5 +1,5 @@
-//! Pairs (after OOLONG-Pairs): which users belong together, depending on everything each of them wrote. The relevant
-//! topics are rare, so that the answer stays short however long the text is.
+//! Pairs (after OOLONG-Pairs): which users belong together, given everything each of them wrote.
+//! The relevant topics are rare, so that the answer stays short however long the text is.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,9 @@
-//! Wording: how a question asks for the form of its answer, and what it says about a missing answer. People phrase that
-//! in many ways or not at all, so every task draws its own. These phrases must occur nowhere else: an engine that knew
-//! them would know its exam, and `cargo xtask tidy` keeps them out of it.
+//! Wording: how a question asks for the form of its answer, and what it says about a missing
+//! answer. People phrase that in many ways or not at all, so every task draws its own wording. An
+//! engine that knew these phrases would know its exam: `cargo xtask tidy` keeps them out of it.
 
 use crate::rng::Rng;
 
-/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Its name: a number, a path.
@@ -34,7 +33,7 @@ impl Shape {
     }
 }
 
-/// What precedes a question; usually nothing.
+/// Introductions of a question; usually empty.
 const BEFORE: &[&str] = &[
     "",
     "",
@@ -68,7 +67,6 @@ const MISSING: &[&str] = &[
     "No guesses, please: when nothing tells, say that nothing does.",
 ];
 
-/// The question in one of its many wordings.
 pub(super) fn worded(rng: &mut Rng, question: &str, shape: Shape) -> String {
     let form = rng.pick(FORMS).replace("{pattern}", shape.pattern).replace("{noun}", shape.noun);
     let missing = match shape.missing {

@@ -47,7 +47,7 @@ fn html_table(table: &Table) -> String {
     text
 }
 
-/// Names come from files: they must not become markup.
+/// Names come from files and must not become markup.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

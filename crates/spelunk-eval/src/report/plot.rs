@@ -1,5 +1,5 @@
-//! Plots, written as SVG by hand: score against length for each way, and tokens per trial. Colour is never the only
-//! cue: lines differ in their dashes, and each has a label.
+//! Plots, written as SVG by hand: score against length for each way of answering, and tokens per
+//! trial. Colour is never the only cue: lines differ in their dashes, and each has a label.
 
 use crate::size_name;
 use crate::stats::quantile;
@@ -16,7 +16,7 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 const ROW_HEIGHT: f64 = 34.0;
 const DASHES: [&str; 5] = ["", "7 4", "2 3", "10 3 2 3", "1 4"];
-/// Colours that work on both backgrounds; the names are those of the style sheet.
+/// Colours that work on both backgrounds; the style sheet defines them.
 const N_COLOURS: usize = 6;
 
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
@@ -24,7 +24,6 @@ fn length(tokens: u64) -> f64 {
     tokens as f64
 }
 
-/// Score against length.
 pub(super) fn score_by_size(summary: &Summary) -> String {
     let sizes: Vec<u64> = {
         let mut sizes: Vec<u64> = summary.rows.iter().flat_map(|row| row.by_size.keys().copied()).collect();
@@ -177,7 +176,6 @@ fn svg(id: &str, title: &str, description: &str, height: f64, body: &str) -> Str
     )
 }
 
-/// A logarithmic axis.
 struct Log {
     low: f64,
     high: f64,

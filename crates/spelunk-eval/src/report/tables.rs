@@ -6,7 +6,6 @@ use crate::stats::quantile;
 use crate::summary::{Figures, Row, Summary};
 use crate::{Failure, Kind, Outcome, size_name};
 
-/// A table of texts.
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) head: Vec<String>,
@@ -20,7 +19,7 @@ impl Table {
     }
 }
 
-/// All tables, in their order; those without rows are left out.
+/// All tables that have rows.
 pub(super) fn tables(summary: &Summary) -> Vec<Table> {
     let all = summary.rows.iter().map(|row| (row, Vec::new(), &row.all));
     let by_variant = summary.rows.iter().flat_map(|row| {
@@ -41,7 +40,7 @@ pub(super) fn tables(summary: &Summary) -> Vec<Table> {
         .collect()
 }
 
-/// How many answers are worth what, for groups that these columns name.
+/// How many answers have each outcome, for groups named by these columns.
 fn outcomes<'a>(
     title: &str,
     columns: &[&str],

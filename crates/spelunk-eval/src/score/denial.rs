@@ -1,5 +1,5 @@
-//! Denials: whether an answer states that the text does not contain it. Any plain statement of that counts, however the
-//! question wanted it phrased; one that offers a value anyway does not.
+//! Denials: whether an answer states that the text does not contain it. Any plain statement counts,
+//! however the question wanted it phrased, unless the answer offers a value anyway.
 
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ static DENIAL_IN_EUROPE: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bninguna (?:menci|informaci|indicaci)",
     ))
 });
-/// And in Chinese and Japanese.
+/// The same in Chinese and Japanese.
 static DENIAL_IN_ASIA: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         "没有(?:明确)?(?:提到|提及|提供|说明|写|记载|给出|列出|找到|相关|包含|指出|关于)",
@@ -50,7 +50,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\p{Lu}\p{Ll}+) (\p{Lu}\p{Ll}+)\b"));
-/// Paths and names in code; what was searched is no value.
+/// Paths and identifiers: naming what was searched offers no value.
 static CODE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"`[^`\n]+`|\w+_\w+|[\w./\-]*\w/[\w./\-]*\.\w+|\B/\w[\w./\-]+"));
 static SEARCHED: LazyLock<Regex> =
@@ -119,8 +119,8 @@ fn denial(sentence: &str) -> Option<usize> {
     all.into_iter().filter_map(|pattern| pattern.find(sentence)).map(|found| found.start()).min()
 }
 
-/// The last position in a sentence of a value that may be meant as the answer: a number, a version, a path, a name in
-/// code or a person.
+/// The last position in a sentence of a value that may be meant as the answer: a number, a version,
+/// a path, an identifier or a person.
 fn offer(sentence: &str, question: &str) -> Option<usize> {
     let asked = words(question);
     let is_asked = |word: &str| asked.contains(&word.to_lowercase());

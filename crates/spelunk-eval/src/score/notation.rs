@@ -1,5 +1,5 @@
-//! Numbers as people write them: `1,200` and `1_200`; `35.001.272`, `4 094` and `5,85` where the question's language
-//! writes so; versions, dates, times and addresses as one value.
+//! Numbers as people write them: `1,200` and `1_200`; `35.001.272`, `4 094` and `5,85` if the
+//! question's language writes them so; versions, dates, times and addresses as one value.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ static NUMBER: LazyLock<Regex> =
 static LOCAL_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"-?[0-9]{1,3}(?:[ \u{a0}\u{202f}][0-9]{3})+\b(?:,[0-9]+)?|-?[0-9]+(?:[.,][0-9]+)*")
 });
-/// Digits with anything that may stand between the digits of one value.
+/// Digits with the separators that may occur within one value.
 static RUN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[0-9]+(?:[.,:/\-][0-9]+)*"));
 static LOCAL_RUN: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[0-9]{1,3}(?:[ \u{a0}\u{202f}][0-9]{3})+\b|[0-9]+(?:[.,:/\-][0-9]+)*"));
-/// Where something stands is no answer: "line 12", `notes.md:12`.
+/// A position in a file is no answer: "line 12", `notes.md:12`.
 static PLACE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(line|page|section|chapter|step|row|zeile|seite|abschnitt|kapitel|ligne|chapitre|línea|página|capítulo)",
@@ -28,7 +28,7 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
 const UNITS: [&str; 6] = ["s", "ms", "sec", "min", "h", "px"];
 const SPACES: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
 
-/// The text without references to places, unless the question asks for one.
+/// The text without positions in files, unless the question asks for one.
 pub(super) fn without_places(text: &str, question: &str) -> String {
     let question = question.to_lowercase();
     let kept = |found: &regex::Captures<'_>| {
@@ -49,13 +49,13 @@ pub(super) fn numbers(text: &str, language: &str) -> Vec<Vec<f64>> {
     all.map(|number| vec![number]).collect()
 }
 
-/// A value made of digits, and where it stands.
+/// A value made of digits, and its position.
 pub(super) struct Run<'a> {
     pub(super) start: usize,
     pub(super) text: &'a str,
 }
 
-/// Values made of digits that are no part of a word.
+/// Values made of digits that are not part of a word.
 pub(super) fn runs<'a>(text: &'a str, language: &str) -> Vec<Run<'a>> {
     let is_letter = |c: &char| c.is_alphabetic() && !is_cjk(*c);
     let pattern = if has_decimal_comma(language) { &LOCAL_RUN } else { &RUN };
@@ -73,12 +73,12 @@ pub(super) fn runs<'a>(text: &'a str, language: &str) -> Vec<Run<'a>> {
     all.map(|found| Run { start: found.start(), text: found.as_str() }).collect()
 }
 
-/// Whether a value is made of digits alone, and of what may stand between them.
+/// Whether a value consists only of digits and separators.
 pub(super) fn is_run(text: &str) -> bool {
     RUN.find(text).is_some_and(|found| found.len() == text.len())
 }
 
-/// The digits of a whole number, without what groups them.
+/// The digits of a whole number without group separators.
 pub(super) fn whole(run: &str, language: &str) -> Option<String> {
     let Some(separator) = run.chars().find(|c| !c.is_ascii_digit()) else { return Some(run.to_owned()) };
     let may_group = separator == ','

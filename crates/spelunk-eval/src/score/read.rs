@@ -21,21 +21,20 @@ static SENTENCE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[;!?。！？�
 static PATH: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b"));
 
-/// Sections of a report that code writes.
+/// Sections that code adds to a report.
 const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];
 
-/// The extracted answer.
 pub(super) struct ExtractedAnswer {
     pub(super) form: Form,
     /// The line that counts; in prose, all of it.
     pub(super) line: String,
-    /// That line and what follows it, for lists that continue.
+    /// That line and everything after it, for lists that continue.
     pub(super) rest: String,
     /// In prose, a value on its own line, at the end or at the beginning.
     pub(super) alone: Option<String>,
 }
 
-/// The maximum words of a value on its own line.
+/// The longest value on its own line, in words.
 const ALONE_WORDS_MAX: usize = 4;
 
 impl ExtractedAnswer {
@@ -44,11 +43,11 @@ impl ExtractedAnswer {
         for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {
             let Some(value) = found.get(1).or_else(|| found.get(2)) else { continue };
             let rest = prose.get(value.start()..).unwrap_or_default().trim();
-            // The value may be on the line after the word.
+            // The value may be on the line after the mark.
             let line = rest.lines().next().unwrap_or_default();
             let line = if value.as_str().trim().is_empty() { line } else { value.as_str() };
             let line = clean(NEXT_KEY.split(line).next().unwrap_or_default());
-            // The form as shown, copied without a value.
+            // The requested form was copied without a value.
             let is_form =
                 ["value", "number", "topic", "service", "path/of/file", "(number, number)", "list of"];
             if line.is_empty() || is_form.iter().any(|form| line.starts_with(form)) || line.starts_with('<') {
@@ -74,7 +73,7 @@ impl ExtractedAnswer {
     }
 }
 
-/// The last line of several, or else the first before a blank one, if it is a few words and not a sentence.
+/// The last of several lines, or the first before a blank one, if it is a few words and not a sentence.
 fn alone(text: &str) -> Option<String> {
     let is_value = |line: &&str| {
         let line = line.trim();
@@ -88,7 +87,7 @@ fn alone(text: &str) -> Option<String> {
     last.or_else(|| first().filter(is_value)).map(clean)
 }
 
-/// The answer without its evidence and the lists that code adds below a report: they quote the text.
+/// The answer without its evidence and without the lists that code adds to a report: they quote the text.
 fn prose(answer: &str) -> String {
     let mut kept = String::new();
     let mut is_listed = false;
@@ -128,8 +127,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
     spans(&text).into_iter().filter_map(|span| text.get(span)).map(str::to_lowercase).collect()
 }
 
-/// Where words and numbers stand. Chinese and Japanese have no spaces: a word ends where the script changes, and each
-/// Chinese character is one.
+/// The positions of words and numbers. Chinese and Japanese have no spaces: a word ends where the
+/// script changes, and each Chinese character is a word.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut last = None;
@@ -169,7 +168,7 @@ pub(super) fn is_cjk(c: char) -> bool {
     Script::of(c) != Script::Other
 }
 
-/// Sentences, with what ends them.
+/// Sentences, including their final punctuation.
 pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;

@@ -14,13 +14,14 @@ static BULLET: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:[-*•]|[0-9]{1,3}[.)])[ \t]+(\S.*)$"));
 static BETWEEN: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)[,;、，；\n]\s*(?:(?:and|und|et|y) )?| (?:and|und|et|y) |[和と]"));
-/// What comes before the list in a sentence.
+/// The words before the list in a sentence.
 static LEAD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^.*(?:: | (?:is|are|was|were|ist|sind|lauten|est|sont|es|son) )"));
 /// What may follow an item on its line.
 static REMARK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?: \(|: | [-–—] |, ).*$"));
 
-/// The items of an answer, each as its words. An item that is the last part of exactly one right item stands for it.
+/// The items of an answer, each as its words. An item that is the last part of exactly one right
+/// item counts as that item.
 pub(super) fn items(given: &ExtractedAnswer, task: &Task) -> BTreeSet<String> {
     let is_code = task.answer.iter().all(|item| !item.contains(' ') && Shape::of(item) == Shape::Code);
     let bullets: Vec<&str> =
@@ -52,7 +53,7 @@ fn split(text: &str) -> Vec<String> {
     BETWEEN.split(text).map(|piece| piece.trim().to_owned()).filter(|piece| !piece.is_empty()).collect()
 }
 
-/// The names in a piece: all of it if it is one word, otherwise those that only code has, unless the question has them.
+/// The names in a piece: all of it if it is one word, otherwise the identifiers that the question does not contain.
 fn names(piece: &str, asked: &[String]) -> Vec<String> {
     let trim = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_').to_owned();
     let is_new = |word: &String| !words(word).iter().all(|part| asked.contains(part));

@@ -1,5 +1,6 @@
-//! A single value in prose: whether the answer gives it. It must be the only value of its form there, stand where
-//! answers stand, and be neither denied nor one of two. A word that occurs by accident in a long reply is no answer.
+//! A single value in prose: whether the answer gives it. It must be the only value of its form
+//! there, in a place where answers are given, and neither denied nor one of two alternatives. A
+//! word that occurs by accident in a long reply is no answer.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,26 +12,26 @@ use super::read::{ExtractedAnswer, sentences, spans, words};
 use super::{Form, denies};
 use crate::{Task, pattern};
 
-/// Words of letters, digits and what may stand within names in code.
+/// Words of letters, digits and the punctuation that occurs within identifiers.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{Latin}0-9_./$\-]*[\p{Latin}0-9_]"));
 pub(super) static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"`([^`\n]+)`"));
 
-/// Words beside the value with which a reply still says that this is it.
+/// A reply with at most this many words besides the value gives it as its answer.
 const WORDS_MAX: usize = 6;
-/// In a longer reply, the value must be in one of so many sentences at the beginning or at the end.
+/// In a longer reply, the value must be in one of this many sentences at the beginning or the end.
 const SENTENCES: usize = 2;
 const REFUSALS: &[&str] =
     &["not", "t", "than", "instead", "unlike", "nicht", "kein", "keine", "pas", "不", "非"];
 const ALTERNATIVES: &[&str] = &["or", "either", "oder", "entweder", "ou", "soit", "o", "或", "または"];
-/// Words after which a value is given.
+/// Words that introduce an answer.
 const GIVING: &[&str] = &[
     "is", "was", "are", "were", "be", "called", "named", "ist", "war", "sind", "heißt", "est", "était",
     "sont", "es", "era", "fue", "son", "是", "为", "は",
 ];
-/// Words after which one of several may be given.
+/// Words that introduce the person who did it.
 const BY: &[&str] = &["by", "von", "par", "por"];
 const AND: &[&str] = &["and", "und", "et", "y", "和", "と"];
-/// Endings of file names: where a value was found, unless a path is asked for.
+/// Extensions of file names: a path is where a value was found, unless the question asks for one.
 const FILE_ENDINGS: &[&str] = &[
     ".py", ".rs", ".js", ".ts", ".md", ".rst", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".log", ".html",
     ".toml", ".yaml", ".yml", ".xml",
@@ -95,7 +96,7 @@ fn are_words_given(text: &str, right: &str, task: &Task) -> bool {
             Shape::Code => (is_short || place.is_at_an_end) && !has_rival(),
             _ if is_short => true,
             _ if !place.is_at_an_end => false,
-            // In German, every noun has a capital.
+            // In German, every noun is capitalised.
             Shape::Name if task.language == "de" => place.is_giving(),
             Shape::Name | Shape::Capitals => !has_rival(),
             Shape::Plain => place.is_giving(),
@@ -103,7 +104,7 @@ fn are_words_given(text: &str, right: &str, task: &Task) -> bool {
     })
 }
 
-/// Where the words of a value stand; `20 MiB` is also `20MiB`.
+/// The positions of a value; `20 MiB` is also `20MiB`.
 fn occurrences(text: &str, right: &str) -> Vec<Range<usize>> {
     let (said, meant) = (spans(text), words(right));
     let squeezed = |text: &str| text.split_whitespace().collect::<String>().to_lowercase();
@@ -123,8 +124,8 @@ fn occurrences(text: &str, right: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether no name in code goes on before or after this place: `num_cpus` is no part of `num_cpus_max`, but one of
-/// `just.num_cpus`.
+/// Whether this position is not inside a longer identifier: `num_cpus` is no part of
+/// `num_cpus_max`, but one of `just.num_cpus`.
 fn is_all_of_a_name(text: &str, at: &Range<usize>) -> bool {
     let (before, after) = (text.get(..at.start).unwrap_or_default(), text.get(at.end..).unwrap_or_default());
     let goes_on = |chars: &mut dyn Iterator<Item = char>, marks: &[char]| {
@@ -134,7 +135,7 @@ fn is_all_of_a_name(text: &str, at: &Range<usize>) -> bool {
         && !goes_on(&mut after.chars(), &['_', '/', '-', '.'])
 }
 
-/// The form of a value, by which others like it are recognised.
+/// The form of a value, to recognise others like it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// `num_cpus`, `HeroDevs`, `/news.html`.
@@ -173,12 +174,11 @@ fn is_capitals(token: &str) -> bool {
     token.len() > 1 && token.chars().all(char::is_uppercase)
 }
 
-/// Whether a token names a file.
 pub(super) fn is_file(token: &str) -> bool {
     token.contains('/') || FILE_ENDINGS.iter().any(|ending| token.ends_with(ending))
 }
 
-/// Where a value stands.
+/// A value in its sentence.
 struct Place<'a> {
     before: &'a str,
     after: &'a str,
@@ -195,7 +195,7 @@ impl<'a> Place<'a> {
         let begin = all.get(first).map_or(0, |sentence| sentence.start);
         let end = all.get(last).map_or(text.len(), |sentence| sentence.end);
         let before = text.get(begin.min(at.start)..at.start).unwrap_or_default();
-        // `queues.` of `queues.QueueEmpty` belongs to the value.
+        // The `queues.` of `queues.QueueEmpty` belongs to the value.
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         Self {
             before: if before.ends_with('.') { before.trim_end_matches(is_part) } else { before },
@@ -213,7 +213,7 @@ impl<'a> Place<'a> {
             || after.first().is_some_and(|word| is_in(word, ALTERNATIVES))
     }
 
-    /// Whether the value is set off, or is the first or last of its sentence, or follows "is".
+    /// Whether the value is set off, is the first or last of its sentence, or follows "is".
     fn is_giving(&self) -> bool {
         let is_set_off = self.before.ends_with(['`', '*', '"', '“', '„', '«', '「'])
             || self.before.trim_end().ends_with(':');
@@ -228,12 +228,12 @@ impl<'a> Place<'a> {
         !has_more && self.follows(GIVING)
     }
 
-    /// Whether one of these words is before the value, or nothing.
+    /// Whether the value follows one of these words, or nothing.
     fn follows(&self, list: &[&str]) -> bool {
         words(self.before).last().is_none_or(|word| list.contains(&word.as_str()))
     }
 
-    /// Whether the sentence has another value of that form, one that is not in the question.
+    /// Whether the sentence has another value of that form that is not in the question.
     fn has_rival(&self, shape: Shape, right: &str, task: &Task) -> bool {
         let padded = |text: &str| format!(" {} ", words(text).join(" "));
         let known: Vec<String> = [&task.question]
@@ -250,7 +250,7 @@ impl<'a> Place<'a> {
             Shape::Plain => false,
         };
         let is_rival = |token: &&str| is_like_it(token) && !is_known(token);
-        // The first word of a sentence has a capital anyway, and what touches the value belongs to it.
+        // The first word of a sentence is capitalised anyway, and what touches the value belongs to it.
         let has_one = |text: &'a str, is_skipped: fn(&str, &Range<usize>) -> bool| {
             let tokens = TOKEN.find_iter(text).filter(|found| !is_skipped(text, &found.range()));
             let quoted =

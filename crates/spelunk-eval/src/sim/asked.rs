@@ -1,5 +1,5 @@
-//! The meaning of a question, as the simulated reader understands it: the questions of this crate, recognised by their
-//! words.
+//! The meaning of a question as the simulated reader understands it: it recognises the questions of
+//! this crate by their words.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,6 @@ use regex::{Captures, Regex};
 
 use crate::pattern;
 
-/// A recognised question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
     /// How many messages have this topic.
@@ -28,9 +27,9 @@ pub(super) enum Question {
     Definition { name: String },
     /// Who calls it.
     Callers { name: String },
-    /// What a constant is.
+    /// The value of a constant.
     Constant { name: String },
-    /// Who failed first.
+    /// Which service failed first.
     FirstError,
     /// How often a service failed between two hours.
     Errors { service: String, from: u64, until: u64 },

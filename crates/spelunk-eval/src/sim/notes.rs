@@ -1,5 +1,5 @@
-//! Notes: what was noticed in a text, in a form that can be written, parsed and merged. `name=number` is a count; a
-//! fact is a sentence.
+//! Notes: what was noticed in a text, in a form that can be written, parsed and merged: counts
+//! (`name=number`) and facts (sentences).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -12,7 +12,6 @@ use crate::pattern;
 /// The name of a total count.
 pub(super) const ADDED_UP: &str = "all";
 
-/// What was noticed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Notes {
     pub(super) counts: BTreeMap<String, u64>,
@@ -31,14 +30,13 @@ impl Notes {
         self.counts.is_empty() && self.facts.is_empty()
     }
 
-    /// Drops what the answer does not depend on, if there is an answer.
+    /// Drops facts that the answer does not depend on, if there is an answer.
     pub(super) fn bearing(self, asked: &Question) -> Self {
         let Question::Bridge { destination, year } = asked else { return self };
         let Some(facts) = self.chain(destination, year) else { return self };
         Self { facts: facts.into_iter().collect(), counts: self.counts }
     }
 
-    /// The notes as one line.
     pub(super) fn written(&self) -> String {
         let counts = self.counts.iter().map(|(name, n)| format!("{name}={n}"));
         counts.chain(self.facts.iter().cloned()).collect::<Vec<_>>().join("; ")
@@ -53,7 +51,7 @@ impl Notes {
         self.facts.iter().filter_map(move |fact| fact.split_once(word).map(|(_, after)| after))
     }
 
-    /// The answer that they give; `None` if they do not contain it.
+    /// The answer; `None` if the notes do not contain it.
     pub(super) fn value(&self, asked: &Question) -> Option<String> {
         let captured = |pattern: &Regex| {
             self.facts

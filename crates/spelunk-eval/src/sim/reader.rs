@@ -1,5 +1,5 @@
-//! Reading: line by line, with the attention that the prompt length leaves. Understands documents as the engine shows
-//! them, plain text, and earlier notes.
+//! Reading: line by line, with attention that decreases with the length of the prompt. Understands
+//! documents as the engine shows them, plain text, and earlier notes.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -16,7 +16,6 @@ use crate::generate::{TOPICS, topic_of};
 use crate::pattern;
 use crate::rng::Rng;
 
-/// The reader of one prompt.
 pub(super) struct Reader {
     pub(super) rng: Rng,
     pub(super) noticed_permille: u64,
@@ -46,7 +45,6 @@ static FACTS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// What is noticed in a text.
     pub(super) fn read(&mut self, asked: &Question, text: &str) -> Notes {
         let mut notes = Notes::default();
         let mut document = "";
@@ -105,7 +103,7 @@ impl Reader {
                 notes.facts.insert(fact.as_str().to_owned());
             }
         }
-        // A total that code has computed replaces the notes of parts.
+        // A total that code computed replaces the notes of parts.
         let is_added = notes.counts.contains_key(ADDED_UP);
         if line.contains('=') && !is_added && !matches!(asked, Question::Bridge { .. }) {
             for found in COUNTED.captures_iter(line) {
@@ -187,7 +185,7 @@ impl Reader {
             }
             Question::Dearest { region: wanted } if wanted == region && self.notices() => {
                 notes.facts.insert(format!("{price:0>8} dearest order: {order}"));
-                // Only the most expensive is kept.
+                // Keeps only the most expensive order.
                 while notes.facts.len() > 1 {
                     notes.facts.pop_first();
                 }
@@ -224,7 +222,6 @@ impl Reader {
     }
 }
 
-/// Whether a fact is relevant to the question.
 fn is_about(asked: &Question, fact: &str) -> bool {
     match asked {
         Question::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),

@@ -6,7 +6,7 @@ use super::asked::Question;
 use super::notes::Notes;
 use super::reader::Reader;
 
-/// A count is a number even if nothing was noticed; any other answer is absent.
+/// A count is a number even if nothing was noticed; any other answer is reported as missing.
 fn value(asked: &Question, notes: &Notes) -> String {
     notes.value(asked).unwrap_or_else(|| "absent".to_owned())
 }
@@ -22,7 +22,6 @@ pub(super) fn answer(asked: &Question, mut reader: Reader, text: &str, slips: bo
     }
 }
 
-/// What to search for.
 pub(super) fn searches(asked: &Question) -> String {
     match asked {
         Question::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
@@ -63,9 +62,8 @@ pub(super) fn analysis(asked: &Question, mut reader: Reader, text: &str, slips: 
     if slips { said.chars().take(said.chars().count() * 2 / 3).collect() } else { said }
 }
 
-/// Merges reports.
 pub(super) fn synthesis(asked: &Question, mut reader: Reader, text: &str) -> String {
-    // Notes are short and few; none is overlooked for being one of many.
+    // Notes are short and few, so almost none is overlooked.
     reader.noticed_permille = reader.noticed_permille.max(999);
     let notes = reader.read(asked, text).bearing(asked);
     let value = value(asked, &notes);

@@ -16,7 +16,7 @@ pub enum Failure {
     Decomposition,
     /// Parts of the text that the answer needs were not read.
     Coverage,
-    /// The run went normally, but the answer is wrong. So is a class that only another version knows.
+    /// The run was normal, but the answer is wrong. Also any class from a newer version.
     #[serde(rename = "wrong-answer", other)]
     Wrong,
 }

@@ -1,4 +1,5 @@
-//! What an answer is worth to whoever asked: a wrong answer is worse than none, and worst with a citation.
+//! What an answer is worth to the person who asked: a wrong answer is worse than none, and worst
+//! with a citation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// Fully right.
     Right,
-    /// It says that the text does not contain the answer, which it does.
+    /// It says that the text does not contain the answer, although it does.
     HonestMiss,
     /// Nothing that could be an answer.
     NoAnswer,
     /// Wrong, and a citation seems to support it.
     WrongCited,
-    /// Wrong, or not fully right. So is an outcome that only another version knows.
+    /// Wrong, or not fully right. Also any outcome from a newer version.
     #[serde(other)]
     Wrong,
 }

@@ -23,7 +23,7 @@ struct TaskLine {
     files: Vec<String>,
 }
 
-/// A string if there is one item.
+/// A string if there is a single item.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -94,7 +94,7 @@ pub fn write_task(task: &Task) -> String {
     })
 }
 
-/// Parses a file of tasks; one invalid line is an error, because scores over a part of the tasks mean nothing.
+/// Parses a file of tasks. One invalid line is an error: scores over a part of the tasks mean nothing.
 pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
     let mut tasks = Vec::new();
     let mut ids = HashSet::new();

@@ -28,7 +28,7 @@ pub struct Trial {
     pub tokens: u64,
     /// The requested strategy.
     pub strategy: String,
-    /// Distinguishes trials with other settings.
+    /// Distinguishes trials with different settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// What `auto` chose.
@@ -64,7 +64,7 @@ pub struct Trial {
     /// What the answer is worth; `None` until it is scored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Why the score is not full, if it is not.
+    /// Why the answer is not fully right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// The error message.
@@ -73,12 +73,12 @@ pub struct Trial {
     /// The run's id, to look it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What is known about its run.
+    /// Facts about its run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<RunFacts>,
 }
 
-/// What is known about the run of a trial, to classify failures.
+/// Facts about the run of a trial, to classify failures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
@@ -94,7 +94,7 @@ pub struct RunFacts {
     pub tasks_failed: u64,
 }
 
-/// The engine of a trial that names none: ours.
+/// The default engine.
 fn spelunk() -> String {
     "spelunk".to_owned()
 }
@@ -109,9 +109,9 @@ pub enum Status {
     /// Stopped by a limit, perhaps with an answer.
     #[serde(alias = "timeout", alias = "limit")]
     Partial,
-    /// Without one, because no model was available: it does not count, and is retried.
+    /// Without an answer, because no model was available: not counted, and retried.
     Outage,
-    /// Without one.
+    /// Without an answer.
     #[default]
     #[serde(alias = "error", other)]
     Failed,
@@ -133,7 +133,7 @@ pub struct Note {
 pub struct Trials {
     /// The last line of each trial.
     pub trials: Vec<Trial>,
-    /// How far it got, as last recorded.
+    /// The last note about its progress.
     pub note: Option<Note>,
     /// The size of the complete lines; what follows was cut off.
     pub bytes_whole: usize,
@@ -198,7 +198,6 @@ pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
 type Key = ([String; 4], Option<String>, u64);
 
 impl Trial {
-    /// Identifies a trial.
     fn key(&self) -> Key {
         let words = [&self.engine, &self.task, &self.strategy, &self.model].map(String::clone);
         (words, self.label.clone(), self.repeat)

@@ -80,9 +80,9 @@ impl Embedder for StaticEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let (mut scratch, mut ids) = (String::new(), Vec::new());
+        let mut ids = Vec::new();
         let embed_one = |text: &&str| {
-            self.0.vocabulary.cut(text, TOKENS_MAX, &mut scratch, &mut ids);
+            self.0.vocabulary.cut(text, TOKENS_MAX, &mut ids);
             self.0.mean(&ids)
         };
         Ok(texts.iter().map(embed_one).collect())

@@ -1,5 +1,4 @@
-//! Notices: what the user should know about a search that succeeded anyway. A notice has the code of the error it would
-//! have been otherwise.
+//! Notices: what the user should know about a search that succeeded. A notice has the code of an error.
 
 use std::fmt;
 
@@ -23,14 +22,14 @@ pub enum Notice {
     WordsOnly {
         /// Why it was not searched by meaning.
         code: ErrorCode,
-        /// The same as a message.
+        /// The message.
         why: String,
     },
-    /// So much of the text is not indexed yet that only words were searched, by reading it.
+    /// Too much text is not indexed yet, so it was read and searched by words only.
     NotIndexed {
-        /// How much.
+        /// How much is not indexed.
         bytes: u64,
-        /// Whether somebody is building the index.
+        /// Whether the index is being built.
         is_building: bool,
     },
     /// A document could not be read, so its hits are not shown.
@@ -52,7 +51,7 @@ impl Notice {
         }
     }
 
-    /// The same if there is no model.
+    /// A search by words alone because the model failed.
     pub fn not_embedded(error: &EmbedError) -> Self {
         Self::WordsOnly { code: error.code(), why: error.to_string() }
     }

@@ -16,7 +16,6 @@ const BATCH_TEXTS: usize = 64;
 /// Prose with less text than this outside of its listings is embedded with them.
 const SENTENCE_BYTES_MIN: usize = 40;
 
-/// A passage ready to be written.
 #[derive(Debug)]
 pub(crate) struct PreparedPassage {
     pub(crate) location: PassageLocation,
@@ -32,12 +31,11 @@ pub(crate) enum Vector {
     None,
     /// The text was embedded before.
     Known(u32),
-    /// The same, in an index that this one replaces.
+    /// The text was embedded before, in an index that this one replaces.
     Old(Key, Quantised),
     New(Key, Quantised),
 }
 
-/// Prepares documents.
 pub(crate) struct Preparer<'a> {
     pub(crate) view: &'a View,
     pub(crate) detector: &'a Detector,
@@ -45,8 +43,8 @@ pub(crate) struct Preparer<'a> {
 }
 
 impl Preparer<'_> {
-    /// Passes on the passages of a document, window by window, while `on_passages` wants more. Returns the type of the
-    /// document, and whether all of it was passed on.
+    /// Passes the passages of a document to `on_passages`, window by window, while it returns true.
+    /// Returns the type of the document, and whether all of it was passed.
     pub(crate) fn prepare(
         &self,
         document: &DocEntry,
@@ -61,7 +59,7 @@ impl Preparer<'_> {
                 is_whole = false;
                 return false;
             }
-            // The first window tells the type of the document.
+            // The first window determines the type of the document.
             let detected = detected.get_or_insert_with(|| self.detector.detect(&document.name, text));
             let cuts = cut(text, &document.name, detected, &limits, lines_before);
             let prepared = self.passages(detected.content_type, window, text, cuts, known);
@@ -95,7 +93,6 @@ impl Preparer<'_> {
     }
 }
 
-/// Computes a vector for every passage.
 fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,

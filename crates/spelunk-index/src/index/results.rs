@@ -84,7 +84,7 @@ impl<'a> ResultBuilder<'a> {
                 continue;
             };
             let Some(text) = self.text_of(document, &candidate) else { continue };
-            // The index ensures it for words, not for meaning.
+            // The words index has checked this, the vectors have not.
             if !self.parsed.allows(&text) {
                 continue;
             }

@@ -79,7 +79,6 @@ impl SearchResults {
     }
 }
 
-/// A candidate with its location.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     pub(crate) at: DocAddress,
@@ -88,7 +87,6 @@ pub(crate) struct Candidate {
     pub(crate) similarity: Option<f32>,
 }
 
-/// The documents of a search.
 pub(crate) struct SearchScope<'v> {
     view: &'v View,
     indexed: Arc<IndexedDocuments>,
@@ -202,7 +200,6 @@ impl IndexedDocuments {
     }
 }
 
-/// A search in progress.
 struct Search<'a> {
     index: &'a Index,
     snapshot: &'a Snapshot,

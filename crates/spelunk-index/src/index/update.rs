@@ -140,7 +140,6 @@ fn cut_of(options: &UpdateOptions) -> String {
     blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string()
 }
 
-/// Whether an update would rebuild the index.
 pub(crate) fn would_rebuild(index: &Index, options: &UpdateOptions) -> bool {
     reason_to_rebuild(&index.state, index.options.embedder.as_deref(), &cut_of(options)).is_some()
 }
@@ -219,7 +218,6 @@ enum OldVectors {
     Dropped,
 }
 
-/// An update in progress.
 struct Writing<'a> {
     update: Update<'a>,
     words: WordsWriter,
@@ -375,8 +373,7 @@ impl Writing<'_> {
         self.n_passages.remove(&idx);
     }
 
-    /// Vectors first, then words, then the catalogue that covers both. Vectors of an index that is being replaced are
-    /// kept as long as passages may need them.
+    /// Commits vectors, then words, then the catalogue that covers both. Old vectors stay as long as needed.
     fn commit(&mut self, old_vectors: OldVectors) -> Result<(), FileError> {
         let directory = self.update.directory.clone();
         let _commit = hold_commit(&directory)?;

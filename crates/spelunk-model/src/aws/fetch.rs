@@ -14,14 +14,11 @@ use crate::http::{Endpoint, deepest_cause};
 use crate::wire::aws::Credentials;
 use crate::{ModelError, Secret, time};
 
-/// The timeout for a service on this machine.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The timeout for a program: it may ask a person for a code.
 const PROCESS_TIMEOUT: Duration = Duration::from_mins(1);
-/// How much of a response is read.
 const ANSWER_BYTES_MAX: u64 = 65_536;
 
-/// The keys of a source.
 pub(crate) async fn keys(source: &AwsSource) -> Result<AwsKeys, ModelError> {
     match source {
         AwsSource::Keys(keys) => Ok(keys.clone()),

@@ -1,5 +1,5 @@
-//! AWS credentials, and the signer that holds them: they are fetched on the first request and again shortly before they
-//! expire.
+//! AWS credentials, and the signer that holds them. They are fetched at the first request and again
+//! shortly before they expire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -95,7 +95,6 @@ impl AwsSigner {
         Ok(self.with_signature(request.header(CONTENT_HASH, &empty), &host, parts).await?.request)
     }
 
-    /// Signs the request. `host`, `path` and `body` are those of the request.
     pub(crate) async fn signed(
         &self,
         request: RequestBuilder,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-/// How much of a file is read.
 const FILE_BYTES_MAX: usize = 1_000_000;
 
 /// The settings of a profile, from the credentials file first and the config file second.

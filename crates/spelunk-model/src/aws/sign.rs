@@ -1,5 +1,5 @@
-//! AWS Signature Version 4: a keyed hash over a canonical form of the request. Checked against the vectors that AWS
-//! publishes.
+//! AWS Signature Version 4: a keyed hash over a canonical form of the request. Tested with the
+//! vectors that AWS publishes.
 
 use ring::{digest, hmac};
 
@@ -17,7 +17,6 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The scope of a signature.
 pub(crate) struct Scope<'a> {
     pub(crate) region: &'a str,
     pub(crate) service: &'a str,
@@ -25,7 +24,6 @@ pub(crate) struct Scope<'a> {
     pub(crate) stamp: &'a str,
 }
 
-/// The value of the `authorization` header.
 pub(crate) fn authorization(
     request: &Request<'_>,
     scope: &Scope<'_>,
@@ -64,7 +62,7 @@ fn canonical(request: &Request<'_>, service: &str) -> (String, String) {
     (canonical, names)
 }
 
-/// The path, percent-encoded a second time: the service does the same with what it receives.
+/// The path, percent-encoded a second time, as the service does with the path it receives.
 fn encoded_path(path: &str) -> String {
     path.split('/').map(crate::http::percent_encoded).collect::<Vec<_>>().join("/")
 }

@@ -1,4 +1,4 @@
-//! A conversation in the format of a local model, for the tokenizer.
+//! A conversation in the format of a local model.
 
 use super::ChatForm;
 use crate::{Feature, ModelError, Prompt};
@@ -53,7 +53,6 @@ impl ChatForm {
         }
     }
 
-    /// Starts a message.
     fn open(self, pieces: &mut Vec<ChatPiece>, role: &'static str) {
         match self {
             Self::ChatMl => {

@@ -1,5 +1,5 @@
-//! A running program. Input, output and error output flow concurrently: a program may answer before it has read
-//! everything, and write errors meanwhile.
+//! A running program. Input, output and error output are transferred concurrently: a program may
+//! answer before it has read everything, and write errors meanwhile.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,14 +18,12 @@ use crate::tool_drafts::Drafts;
 use crate::wire::command as wire;
 use crate::{ModelDelta, ModelError};
 
-/// The longest line of a reply.
 const LINE_BYTES_MAX: usize = 16_000_000;
-/// How much of the error output is kept: its end explains the failure.
+/// How much of the end of the error output is kept.
 const COMPLAINT_BYTES_MAX: usize = 4_096;
-/// How often the rest of the error output is read after the end.
+/// How many times the rest of the error output is read after the end.
 const LAST_LOOKS_MAX: usize = 64;
 
-/// A reply that a program is writing.
 pub(super) struct Running {
     options: Arc<CommandOptions>,
     context: RequestContext,
@@ -72,7 +70,6 @@ impl Running {
         }
     }
 
-    /// The next delta, and the remaining state.
     pub(super) async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
@@ -112,7 +109,7 @@ impl Running {
         let Pipes { child, stdin, stdout, stderr } = &mut pipes;
         let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
         let failed = |error: io::Error| self.context.unreachable(&error.to_string());
-        // Whichever comes first. The exit of the program counts only after the end of its output.
+        // Whichever is ready first. The exit of the program counts only after the end of its output.
         tokio::select! {
             wrote = write_some(stdin, unwritten), if has_input => {
                 // A program need not read all of its input.

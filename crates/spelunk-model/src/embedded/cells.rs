@@ -1,18 +1,16 @@
-//! KV cache cells: what a model's attention remembers, one per token. Calls share them by position: this module decides
+//! KV cache cells: the memory of a model's attention, one per token. Calls share cells by position: this module decides
 //! which earlier sequence a new call continues, and what is evicted to make room. Tokens are plain numbers here.
 
-/// A sequence is continued if it loses at most a quarter of what it keeps. A reply that comes back as a message may be
-/// tokenized differently, so that its last few tokens do not match.
+/// A sequence is continued if it loses at most a quarter of what is kept. A reply that comes back
+/// as a message may be tokenized differently, so its last few tokens may not match.
 const LOSS_DIVISOR: usize = 4;
 
-/// A sequence of cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
-    /// The tokens in its cells, in order.
     pub(super) tokens: Vec<i32>,
     /// Cells reserved for the call that uses it; `None` if no call does.
     pub(super) reserved: Option<usize>,
-    /// When it was last used, by the call counter.
+    /// The call counter at its last use.
     pub(super) used: u64,
 }
 
@@ -29,8 +27,8 @@ pub(super) struct Start {
     pub(super) forgotten: u64,
 }
 
-/// A sequence for a call with this prompt and reply length, or `None` while there is no room. At least the last token
-/// of the prompt is computed: its output is not cached.
+/// A sequence for a call with this prompt and reply length; `None` while there is no room. At least
+/// the last token of the prompt is computed, because its output is not cached.
 pub(super) fn place(sequences: &[Sequence], prompt: &[i32], n_reply: usize, n_cells: usize) -> Option<Start> {
     let needed = prompt.len().saturating_add(n_reply);
     let common = |sequence: &Sequence| {

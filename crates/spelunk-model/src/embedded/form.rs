@@ -1,16 +1,16 @@
-//! Constrained replies: converts a JSON Schema to a grammar for the sampler. Parts of a schema that make grammars
-//! explode are dropped: a wider grammar still yields JSON of the right shape, and the engine validates the reply.
+//! Constrained replies: converts a JSON Schema to a grammar for the sampler. Parts of a schema that
+//! would make the grammar explode are dropped: a wider grammar still yields JSON of the right
+//! shape, and the engine validates the reply.
 
 use llama_cpp_2::json_schema_to_grammar;
 use serde_json::{Map, Value};
 
 use crate::{Feature, ModelError};
 
-/// The longest schema that is converted to a grammar.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
-/// Deeper schemas are refused.
+/// Deeper schemas are rejected.
 const DEPTH_MAX: usize = 32;
-/// Larger bounds on lengths or counts are dropped: every repetition becomes a rule.
+/// Larger bounds on lengths or counts are dropped, because every repetition becomes a rule.
 const REPEATS_MAX: u64 = 200;
 /// Keywords that only restrict the content of a string.
 const LEFT_OUT: [&str; 2] = ["pattern", "format"];
@@ -58,7 +58,7 @@ fn fields_simplified(fields: &Map<String, Value>, depth: usize) -> Option<Map<St
             kept.insert(word.clone(), simplified(value, depth + 1)?);
         }
     }
-    // A small model would keep inventing properties; whatever matches the closed form also matches the open one.
+    // A small model would keep inventing properties. Whatever matches the closed form also matches the open one.
     if kept.get("properties").is_some_and(Value::is_object) && !kept.contains_key("additionalProperties") {
         kept.insert("additionalProperties".to_owned(), Value::Bool(false));
     }

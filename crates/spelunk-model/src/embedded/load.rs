@@ -1,5 +1,5 @@
-//! Loads weights from a file. The file is memory-mapped, so its pages are read on demand and shared by all processes
-//! that use it.
+//! Loads weights from a file. The file is memory-mapped: pages are read on demand and shared by all
+//! processes that use it.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -27,7 +27,6 @@ static BACKEND: LazyLock<Result<LlamaBackend, String>> = LazyLock::new(|| {
     Ok(backend)
 });
 
-/// The weights of a file.
 pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     let path: &Path = &work.path;
     if !path.is_file() {
@@ -45,7 +44,7 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     })
 }
 
-/// Its working memory: cells for the context window and one slot per sequence.
+/// The working memory: cells for the context window, and one slot per sequence.
 pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaContext<'a>, ModelError> {
     let window = u32::try_from(work.window_tokens).ok().and_then(NonZeroU32::new);
     let params = LlamaContextParams::default()

@@ -1,4 +1,4 @@
-//! The thread of a model: takes calls in order of arrival, works on a few concurrently, and streams each its tokens as
+//! The thread of a model: takes calls in order of arrival, works on a few concurrently, and streams their tokens as
 //! they are sampled. Every step computes one token of each reply and is filled up with prompts, oldest first.
 
 use std::collections::VecDeque;
@@ -22,13 +22,13 @@ use crate::{ModelDelta, ModelError};
 
 /// A prompt must leave room for at least this many tokens, or for the call's output limit if that is lower.
 const REPLY_TOKENS_MIN: usize = 256;
-/// A text with more bytes per token of the window than any tokenizer merges is refused without tokenizing it.
+/// A text with more bytes per token of the window than any tokenizer merges is rejected without tokenizing it.
 const BYTES_PER_TOKEN_MAX: usize = 64;
 
 /// Answers calls until all senders are gone. If the file cannot be loaded, waiting calls fail.
 pub(super) fn run(work: &Work, jobs: &Receiver<Job>) {
     let Ok(first) = jobs.recv() else { return };
-    // A panic here is a bug of ours; it ends this thread and its calls, not the program.
+    // A panic is a bug of ours; it ends this thread and its calls, not the program.
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let model = match load::weights(work) {
             Ok(model) => model,
@@ -56,7 +56,6 @@ struct Waiting {
     chooser: Chooser,
 }
 
-/// A call in progress.
 struct Active {
     job: Job,
     prompt: Vec<i32>,
@@ -124,7 +123,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Tokenizes a call, or refuses it.
+    /// Tokenizes a call or rejects it.
     fn take(&mut self, job: Job) {
         match self.prepare(&job) {
             Ok((prompt, n_reply, chooser)) => {
@@ -186,8 +185,8 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Assigns sequences to calls in order of arrival. A call that finds no room blocks those after it, so that a long
-    /// prompt is not overtaken forever.
+    /// Assigns sequences to calls in order of arrival. A call that finds no room blocks later ones,
+    /// so that a long prompt is not overtaken forever.
     fn admit(&mut self) {
         while let Some(waiting) = self.waiting.front() {
             let Some(start) = place(&self.sequences, &waiting.prompt, waiting.n_reply, self.n_cells) else {
@@ -217,7 +216,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Copies the shared prefix into a sequence; returns how much of it is there.
+    /// Copies the shared prefix into a sequence; returns how many tokens it has now.
     fn begin(&mut self, own: usize, from: usize, n_common: usize) -> usize {
         let n_common = if self.can_share { n_common } else { 0 };
         if own == from {
@@ -324,7 +323,7 @@ impl<'a> Loop<'a> {
         true
     }
 
-    /// A step failed: none of the cached cells can be trusted.
+    /// Handles a failed step: no cached cell can be trusted.
     fn fail(&mut self, why: &str) {
         let (name, detail) = (&self.work.name, format!("it could not continue ({why})"));
         for active in self.active.iter_mut().filter_map(Option::take) {
@@ -336,14 +335,13 @@ impl<'a> Loop<'a> {
     }
 }
 
-/// Whether a token's logits are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Yes,
     No,
 }
 
-/// Sends a token on; true if the reply has ended.
+/// Sends a token to the caller; true if the reply has ended.
 fn said(active: &mut Active, token: LlamaToken, model: &LlamaModel) -> bool {
     active.n_reply += 1;
     let vocabulary = model.vocab();

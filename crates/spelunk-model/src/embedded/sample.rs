@@ -15,7 +15,6 @@ const LIKELIEST: i32 = 40;
 /// Top-p: and among those that together have this probability.
 const SHARE: f32 = 0.95;
 
-/// The sampler of one reply.
 pub(super) struct Chooser {
     choice: LlamaSampler,
     grammar: Option<LlamaSampler>,
@@ -50,7 +49,7 @@ impl Chooser {
     pub(super) fn next(&mut self, memory: &LlamaContext<'_>, idx: i32) -> Result<LlamaToken, ModelError> {
         let free = self.choice.sample(memory, idx);
         let Some(grammar) = &mut self.grammar else { return Ok(free) };
-        // Checking one token is cheap and usually enough; checking a whole vocabulary is not.
+        // Checking a single token is cheap and usually enough; checking the whole vocabulary is not.
         let mut alone = LlamaTokenDataArray::new(vec![LlamaTokenData::new(free, 1.0, 0.0)], false);
         grammar.apply(&mut alone);
         let is_allowed = alone.data.first().is_some_and(|data| data.logit().is_finite());

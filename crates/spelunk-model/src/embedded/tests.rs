@@ -26,7 +26,7 @@ const CHATML: Option<&str> = Some("<|im_start|> <|im_end|>");
 #[test]
 fn the_window_is_that_of_the_file_unless_a_shorter_one_is_asked_for() {
     let window = |of_file, wanted| {
-        EmbeddedModel::new(options(CHATML, of_file, wanted)).unwrap().window_tokens().unwrap()
+        EmbeddedModel::new(options(CHATML, of_file, wanted)).unwrap().facts().window_tokens.unwrap()
     };
     assert_eq!(window(Some(8_192), None), 8_192);
     assert_eq!(window(Some(8_192), Some(2_000)), 2_000);

@@ -1,10 +1,7 @@
-//! Text from tokens: a character may be split across two of them, so an incomplete one is held back until it is
-//! complete.
+//! Text from tokens: a character may be split across tokens, so its bytes are held back until it is complete.
 
-/// The longest incomplete UTF-8 character.
 const HELD_BYTES_MAX: usize = 3;
 
-/// Joins bytes to text.
 #[derive(Debug, Default)]
 pub(super) struct Utf8Joiner {
     held: Vec<u8>,
@@ -31,7 +28,6 @@ impl Utf8Joiner {
         text
     }
 
-    /// The rest at the end.
     pub(super) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         String::from_utf8_lossy(&held).into_owned()

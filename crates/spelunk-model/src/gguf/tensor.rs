@@ -1,11 +1,10 @@
-//! Tensors: where the weights of a file are, and so how long a complete file is at least. This detects an interrupted
-//! download before llama.cpp reads past the end.
+//! Tensors: where the weights of a file are, and so the minimum length of a complete file. This
+//! detects an interrupted download before llama.cpp reads past the end.
 
 use std::io::Read;
 
 use super::{GgufError, Input};
 
-/// The most dimensions of a tensor.
 const DIMENSIONS_MAX: u32 = 8;
 
 /// The minimum size of a file whose tensor list begins here.
@@ -48,8 +47,8 @@ fn tensor_end<R: Read>(input: &mut Input<R>) -> Result<u64, GgufError> {
     offset.checked_add(n_bytes).ok_or_else(too_long)
 }
 
-/// How many elements of this type are packed into how many bytes. An unknown type counts as zero bytes: the file may be
-/// longer, and llama.cpp knows more types than this list.
+/// How many elements of this type are packed into how many bytes. An unknown type counts as zero
+/// bytes: llama.cpp knows more types than this list.
 fn block(kind: u32) -> (u64, u64) {
     match kind {
         0 | 26 => (1, 4),

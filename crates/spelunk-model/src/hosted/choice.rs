@@ -1,5 +1,5 @@
-//! The models that are used if none is named: the newest of medium price, and a cheap one of the same provider for
-//! sub-calls. They follow from the catalogue, so a new catalogue brings new ones.
+//! The default models: the newest of medium price, and a cheap one of the same provider for
+//! sub-calls. They are derived from the catalogue, so a new catalogue brings new ones.
 
 use super::{Ability, HostedCatalogue, HostedModel};
 
@@ -9,7 +9,7 @@ const WINDOW_TOKENS_MIN: u64 = 200_000;
 const MEDIUM: std::ops::RangeInclusive<u64> = 1_000_000..=3_000_000;
 /// A sub-model costs at most this fraction of the root's model.
 const SUB_FRACTION: u64 = 4;
-/// Words of names that are no release.
+/// Words in the names of models that are not releases.
 const UNRELEASED: [&str; 7] = ["preview", "exp", "experimental", "beta", "latest", "search", "audio"];
 
 /// The default models of a provider.
@@ -22,7 +22,7 @@ pub struct DefaultModels {
 }
 
 impl HostedCatalogue {
-    /// The default models of a provider on this date, of those that `is_offered` accepts.
+    /// The default models of a provider on this date, among those that `is_offered` accepts.
     pub fn defaults(
         &self,
         provider: &str,
@@ -60,7 +60,7 @@ fn is_usable(model: &HostedModel<'_>, today: &str) -> bool {
         && is_released
 }
 
-/// The version in a name: `6.1` of `gpt-6.1-sol`, `5-5` of `claude-sonnet-5-5`. A date is none.
+/// The version in a name: `6.1` of `gpt-6.1-sol`, `5-5` of `claude-sonnet-5-5`. A date is not a version.
 pub(super) fn version(name: &str) -> Vec<u64> {
     let digits = |word: &str| {
         let word = word.trim_start_matches(|c: char| !c.is_ascii_digit());

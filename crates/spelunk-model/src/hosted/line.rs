@@ -1,12 +1,12 @@
-//! One line of the catalogue: provider, name, window, longest reply, price, price above a prompt size, abilities and
-//! the date on which the model is retired, separated by tabs. `-` means unknown.
+//! One line of the catalogue: provider, name, window, longest reply, price, price above a prompt
+//! size, abilities and retirement date, separated by tabs. `-` means unknown.
 
 use crate::{Price, PriceAbove};
 
 /// A hosted model of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedModel<'a> {
-    /// Its provider, in this program's words.
+    /// Its provider, by this program's name for it.
     pub provider: &'a str,
     /// The provider's name for it.
     pub name: &'a str,
@@ -18,7 +18,7 @@ pub struct HostedModel<'a> {
     pub price: Option<Price>,
     /// What it can do.
     pub abilities: Vec<Ability>,
-    /// When its provider turns it off, `YYYY-MM-DD`.
+    /// When its provider retires it, `YYYY-MM-DD`.
     pub retired_on: Option<&'a str>,
 }
 
@@ -27,7 +27,7 @@ pub struct HostedModel<'a> {
 pub enum Ability {
     /// It calls tools.
     Tools,
-    /// Its replies keep to a JSON Schema.
+    /// Its replies match a JSON Schema.
     Schemas,
     /// It reads images.
     Vision,
@@ -35,7 +35,7 @@ pub enum Ability {
     Pdf,
     /// It reasons before it answers.
     Reasoning,
-    /// Its provider keeps the beginning of a prompt.
+    /// Its provider caches the beginning of a prompt.
     Caching,
     /// It returns vectors and generates nothing.
     Embedding,
@@ -73,12 +73,11 @@ impl HostedModel<'_> {
         self.abilities.contains(&ability)
     }
 
-    /// Whether its provider has turned it off by this date, `YYYY-MM-DD`.
+    /// Whether its provider has retired it by this date, `YYYY-MM-DD`.
     pub fn is_retired(&self, today: &str) -> bool {
         self.retired_on.is_some_and(|date| date <= today)
     }
 
-    /// Its line.
     pub(super) fn written(&self) -> String {
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let rates = |rates: [u64; 4]| rates.map(dollars).join("/");
@@ -104,7 +103,7 @@ impl HostedModel<'_> {
     }
 }
 
-/// Reads a line; the error says what is wrong with it.
+/// Parses a line; the error says what is wrong with it.
 pub(super) fn read(line: &str) -> Result<HostedModel<'_>, &'static str> {
     let mut columns = line.split('\t');
     let mut next = || columns.next().ok_or("a column is missing");
@@ -195,8 +194,8 @@ fn rates(text: &str, is_embedding: bool) -> Result<[u64; 4], &'static str> {
     if is_plausible(rates, is_embedding) { Ok(rates) } else { Err("its price is not plausible") }
 }
 
-/// Whether nothing costs nothing, nothing costs a fortune, and the cache is cheaper to read than to write. An embedding
-/// has no output.
+/// Whether no price is zero, none is excessive, and reading the cache is cheaper than writing it.
+/// An embedding has no output.
 pub(super) fn is_plausible([input, output, cached, cache_write]: [u64; 4], is_embedding: bool) -> bool {
     const MOST: u64 = 2_000_000_000;
     let has_output = if is_embedding { output == 0 } else { (1..=MOST).contains(&output) };

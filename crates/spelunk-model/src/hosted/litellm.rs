@@ -1,5 +1,5 @@
-//! Converts the data set of the package `litellm`: one JSON object of models by name. It describes over a hundred
-//! services, and only the models that this program can ask are kept.
+//! Converts the data set of the package `litellm`: one JSON object of models by name. It describes
+//! over a hundred services; only the models that this program can call are kept.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::line::{is_date, is_plausible, is_word};
 use super::{Ability, CatalogueError, END, HostedModel, TAKEN};
 use crate::{Price, PriceAbove};
 
-/// Their provider, ours, and the beginning of their names that is not part of the provider's own name.
+/// Their name for a provider, ours, and the prefix of model names that is not part of the provider's own name.
 const PROVIDERS: [(&str, &str, &str); 14] = [
     ("anthropic", "anthropic", ""),
     ("azure", "azure", "azure/"),
@@ -28,7 +28,6 @@ const PROVIDERS: [(&str, &str, &str); 14] = [
     ("xai", "xai", "xai/"),
 ];
 
-/// The text of a catalogue.
 pub(super) fn convert(json: &str, version: &str, taken_on: &str) -> Result<String, CatalogueError> {
     let entries: BTreeMap<String, Value> = serde_json::from_str(json)
         .map_err(|error| CatalogueError::Cut { what: format!("the data set is not valid: {error}") })?;
@@ -48,7 +47,7 @@ pub(super) fn convert(json: &str, version: &str, taken_on: &str) -> Result<Strin
     Ok(text)
 }
 
-/// The model of an entry; `None` if this program cannot ask it by that name.
+/// The model of an entry; `None` if this program cannot call it by that name.
 fn model<'a>(key: &'a str, entry: &'a Value) -> Option<HostedModel<'a>> {
     let is_embedding = match entry.get("mode")?.as_str()? {
         "chat" | "responses" => false,
@@ -92,7 +91,7 @@ fn tokens(entry: &Value, name: &str) -> Option<u64> {
     (1..=100_000_000).contains(&number).then_some(number)
 }
 
-/// Its price; `None` if it has none, or one that is not plausible.
+/// Its price; `None` if it has none or an implausible one.
 fn price(entry: &Value, is_embedding: bool) -> Option<Price> {
     let [input, output, cached, cache_write] = rates(entry, "", [0; 4], is_embedding)?;
     let above = entry.as_object()?.keys().find_map(|key| {
@@ -123,7 +122,7 @@ fn price(entry: &Value, is_embedding: bool) -> Option<Price> {
     })
 }
 
-/// Input, output, cached input and input written to the cache. Input without a cache price costs the same either way.
+/// Input, output, cached input and input written to the cache. Without a price for cached input, it costs the same.
 fn rates(entry: &Value, suffix: &str, base: [u64; 4], is_embedding: bool) -> Option<[u64; 4]> {
     let rate = |name: &str| {
         let value = entry.get(format!("{name}{suffix}"))?.as_f64()?;

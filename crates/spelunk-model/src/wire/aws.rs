@@ -1,4 +1,4 @@
-//! Credentials, as the services and programs of AWS write them.
+//! Credentials in the format of AWS services and programs.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! The format of a call that another node of a fleet makes, which is our own: the prompt there, the pieces of the reply and
-//! the error back. Both ends have the same version; what cannot be read is refused.
+//! The format of a call that another node of a fleet makes, which is our own: the prompt goes there, and the pieces of the
+//! reply or the error come back. Both ends have the same version; a message that cannot be read is rejected.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ struct PromptWire {
     system: String,
     messages: Vec<MessageWire>,
     output_tokens_max: u64,
-    /// As text, because it comes from outside: parsing it must not depend on how deep it is nested here.
+    /// As text, because it comes from outside: its nesting must not count towards the depth of this document.
     schema: Option<String>,
     tools: Vec<ToolWire>,
     must_call: bool,

@@ -30,7 +30,6 @@ pub(crate) struct OpenAiUsage {
     pub(crate) prompt_tokens: u64,
 }
 
-/// The reply of Ollama.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OllamaReply {
     pub(crate) embeddings: Vec<Vec<f32>>,

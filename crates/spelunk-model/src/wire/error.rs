@@ -5,13 +5,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A longer wait than this is treated as a refusal; the engine has its own, lower bound.
+/// A longer wait is shortened to this; the engine has its own, lower bound.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
-/// An error as the provider reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProviderError {
-    /// The message.
     pub(crate) message: String,
     /// Its codes and types, numbers as text.
     pub(crate) codes: Vec<String>,
@@ -26,7 +24,6 @@ impl ProviderError {
         parsed.unwrap_or_else(|| Self::in_words(body.to_owned()))
     }
 
-    /// An error without codes.
     pub(crate) fn in_words(message: String) -> Self {
         Self { message, codes: Vec::new(), retry_after: None }
     }
@@ -38,7 +35,6 @@ impl ProviderError {
 pub(crate) enum ErrorField {
     /// OpenAI, Anthropic and most others.
     Object {
-        /// The message.
         message: Option<String>,
         /// `invalid_request_error`.
         #[serde(rename = "type")]
@@ -65,7 +61,6 @@ pub(crate) enum Code {
 }
 
 impl ErrorField {
-    /// An error from separate parts.
     pub(crate) fn of(code: Option<Code>, message: Option<String>) -> Self {
         Self::Object { message, kind: None, code, status: None, details: None }
     }

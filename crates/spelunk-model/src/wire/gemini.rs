@@ -174,7 +174,6 @@ pub(crate) struct Usage {
     pub(crate) thoughts_token_count: Option<u64>,
 }
 
-/// The list of models.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GeminiList {
     pub(crate) models: Vec<GeminiListed>,

@@ -159,7 +159,7 @@ pub(crate) struct FullChoice {
     pub(crate) logprobs: Option<Logprobs>,
 }
 
-/// The logarithms of the probabilities of the tokens of a delta or a message.
+/// The logarithms of the token probabilities of a delta or a message.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Logprobs {
     pub(crate) content: Option<Vec<TokenLogprob>>,

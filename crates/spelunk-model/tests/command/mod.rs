@@ -181,7 +181,7 @@ fn the_reference_names_the_program_and_tells_commands_apart() {
     let reference = model.reference();
     let (program, digest) = reference.base_url.rsplit_once('#').unwrap();
     assert_eq!((reference.provider.as_str(), program, digest.len()), ("command", "command:sh", 12));
-    assert_eq!(model.price(), None);
+    assert_eq!(model.facts().price, None);
     assert_eq!(text("true").reference(), reference);
     // Another argument, the same words split differently, another output format.
     assert_ne!(text("false").reference(), reference);

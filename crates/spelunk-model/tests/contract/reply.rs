@@ -119,7 +119,7 @@ pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
         label_calls: true,
     };
     let model = adapter.open_with(options);
-    assert_eq!(model.price(), Some(price));
+    assert_eq!(model.facts().price, Some(price));
     let expected = Usage {
         input_tokens: 1000,
         cached_tokens: 900,
@@ -237,7 +237,7 @@ pub(crate) async fn the_address_and_the_name_are_the_reference(adapter: Adapter)
         base_url: adapter.shown("http://127.0.0.1:9/v1"),
     };
     assert_eq!(model.reference(), &expected);
-    assert_eq!(model.price(), Some(Price::FREE));
+    assert_eq!(model.facts().price, Some(Price::FREE));
 }
 
 pub(crate) async fn tokens_written_to_a_cache_are_told_where_the_provider_tells(adapter: Adapter) {
@@ -343,7 +343,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
     let server = ModelServer::start([on("0#0").reply("a cat"), on("0#1").always(refusal)]).await;
     let model = adapter.open(&server.base_url());
     // The catalogue knows no model of this name, so it is not known to support images.
-    assert!(!model.sees_images() && !model.reads_pdf());
+    assert!(!model.facts().sees_images && !model.facts().reads_pdf);
     let image = |name: &str, media_type, bytes: &'static [u8]| {
         let digest = BlobId::from_hash([7; 32]);
         Part::Image(Image {

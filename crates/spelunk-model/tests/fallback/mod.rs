@@ -41,7 +41,7 @@ fn the_dearest_price_is_reserved() {
     let cheap = model("http://127.0.0.1:9", 1);
     let chain =
         FallbackModel::new(cheap, vec![model("http://127.0.0.1:9", 7), model("http://127.0.0.1:9", 3)]);
-    assert_eq!(chain.price(), Some(Price { output_microusd_per_mtok: 7, ..Price::FREE }));
+    assert_eq!(chain.facts().price, Some(Price { output_microusd_per_mtok: 7, ..Price::FREE }));
 }
 
 #[test]
@@ -54,7 +54,9 @@ fn the_catalogue_says_who_sees_and_a_chain_sees_if_all_of_it_does() {
         )
     };
     let (seeing, blind) = (hosted("gpt-6.1-sol"), hosted("o3-mini"));
-    assert!(seeing.sees_images() && !blind.sees_images() && !hosted("unknown").sees_images());
-    assert!(FallbackModel::new(Arc::clone(&seeing), vec![Arc::clone(&seeing)]).sees_images());
-    assert!(!FallbackModel::new(seeing, vec![blind]).sees_images());
+    assert!(
+        seeing.facts().sees_images && !blind.facts().sees_images && !hosted("unknown").facts().sees_images
+    );
+    assert!(FallbackModel::new(Arc::clone(&seeing), vec![Arc::clone(&seeing)]).facts().sees_images);
+    assert!(!FallbackModel::new(seeing, vec![blind]).facts().sees_images);
 }

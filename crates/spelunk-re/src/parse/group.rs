@@ -248,7 +248,6 @@ impl Parser {
     }
 }
 
-/// Whether it is a valid Python identifier.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())

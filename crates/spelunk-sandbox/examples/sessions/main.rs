@@ -73,7 +73,6 @@ fn read_json(path: &Path) -> Option<Value> {
     spelunk_sandbox::parse_json(&std::fs::read_to_string(path).ok()?).ok()
 }
 
-/// Replays one session.
 #[expect(clippy::print_stdout, reason = "a program for people")]
 fn replay(
     name: &str,
@@ -173,7 +172,6 @@ fn differs(expected: &str, found: &str) -> Result<(), String> {
     }
 }
 
-/// The setup of a session.
 fn setup(session: &Value) -> Setup {
     let mut functions = Vec::new();
     let mut prelude = String::new();

@@ -18,8 +18,7 @@ pub(super) fn read(text: &str) -> (Option<String>, usize) {
     }
 }
 
-/// `{"code": …}` alone is a call, and so is an object that names a tool. An object with `code` among other keys is
-/// data.
+/// `{"code": …}` alone or an object that names a tool is a call; `code` among other keys is data.
 fn code_of(object: &Map<String, Value>) -> Option<String> {
     if let Some(Value::Object(function)) = object.get("function") {
         return code_of(function);

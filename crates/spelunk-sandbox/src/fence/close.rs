@@ -1,6 +1,5 @@
-//! Closing fences: decides which of several fence lines ends a block of Python, using Python's own syntax: a line
-//! within a string literal closes nothing, and outside of strings and comments no line of Python begins with a
-//! backtick.
+//! Closing fences: decides by Python's own syntax which fence line ends a block. A line within a string
+//! literal closes nothing, and outside of strings and comments no line of Python begins with a backtick.
 
 use ruff_python_ast::token::{TokenFlags, TokenKind};
 use ruff_python_parser::Mode;
@@ -26,8 +25,8 @@ impl<'a> Strings<'a> {
         Self { lexer: lex(text, Mode::Module), token: TokenKind::Newline, n_faults: 0, bytes: text.len() }
     }
 
-    /// Whether the byte at this offset is within a string. Offsets must not decrease. `None` if the text ends before
-    /// it, or is not Python.
+    /// Whether an offset is in a string; `None` past the end or if it is not Python. Offsets must
+    /// not decrease.
     pub(super) fn is_within(&mut self, offset: usize) -> Option<bool> {
         while self.end() <= offset {
             if self.token == TokenKind::EndOfFile || self.n_faults > FAULTS_MAX {

@@ -25,8 +25,7 @@ pub(super) fn is_begun(margin: &str, text: &str) -> bool {
     is_flush && (text.starts_with(FINAL) || text.starts_with(FINAL_VAR))
 }
 
-/// Parses the answer at the start of a text, with its length up to the end of its last line, and returns how many bytes
-/// were read.
+/// Parses the answer at the start of a text; returns it, the end of its last line, and how much was read.
 pub(super) fn read(text: &str) -> (Option<(FinalText, usize)>, usize) {
     let (open, is_variable) = if text.starts_with(FINAL_VAR) { (FINAL_VAR, true) } else { (FINAL, false) };
     let Some(inner) = text.strip_prefix(open) else { return (None, 0) };
@@ -95,8 +94,7 @@ fn end_respecting_quotes(text: &str) -> Option<usize> {
                 if !unclosed.contains(&quote) {
                     match find_quote(text, at + quote.len(), quote, stop) {
                         Some(close) => at = close + quote.len() - 1,
-                        // Later triple quotes of this kind are not closed either; a single quote is searched for again
-                        // on the next line.
+                        // Later triple quotes are unclosed, too; a single quote is tried on the next line.
                         None if quote.len() > 1 => unclosed.push(quote),
                         None => {}
                     }
@@ -109,7 +107,7 @@ fn end_respecting_quotes(text: &str) -> Option<usize> {
     None
 }
 
-/// The same, treating quotes as ordinary characters.
+/// Like `end_respecting_quotes`, but treats quotes as ordinary characters.
 fn end_of_brackets(text: &str) -> Option<usize> {
     let mut depth = 1_u64;
     for (at, byte) in text.bytes().enumerate() {

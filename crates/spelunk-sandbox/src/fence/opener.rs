@@ -5,7 +5,6 @@
 pub(super) struct Opener<'a> {
     /// Bytes before the fence: whitespace, and a list marker if the fence follows it on the same line.
     pub(super) indent: usize,
-    /// The fence itself.
     pub(super) fence: Fence,
     /// The first word after it, without braces and dots.
     pub(super) label: &'a str,
@@ -99,7 +98,7 @@ impl Fence {
     }
 }
 
-/// A line that ends with a fence for Python, as the prose before it and the fence. It does not end a span of code.
+/// Splits a line that ends with a Python fence into the prose and the fence. A code span is not a fence.
 pub(super) fn glued(line: &str) -> Option<(&str, &str)> {
     let at = line.rfind("```")?;
     let at = line.get(..at)?.trim_end_matches('`').len();

@@ -23,8 +23,7 @@ pub(super) fn does_something(text: &str, indent: usize) -> bool {
     parse_module(&code).is_ok_and(|parsed| parsed.suite().iter().any(|statement| !is_inert(statement)))
 }
 
-/// Code without the indentation of its fence, with `\n` line endings and none at its end. If the code is indented less
-/// than its fence, only that much is removed.
+/// Code without the indentation of its fence, or its own if less, with `\n` line ends and none at the end.
 pub(super) fn dedent(text: &str, indent: usize) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let margin = indent.min(margin_of(first));
@@ -47,9 +46,9 @@ fn margin_of(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be deep. Depth comes
-/// from open brackets, indentation, and tokens that follow each other without a comma; each of those counts, whether it
-/// nests or not. The commas of a `lambda` separate nothing, so none does on its line.
+/// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be
+/// deep. Depth comes from open brackets, indentation, and tokens that follow each other without a
+/// comma; each counts, whether it nests or not. On a line with a `lambda`, commas separate nothing.
 pub(crate) fn is_shallow(code: &str) -> bool {
     let mut lexer = lex(code, Mode::Module);
     let mut open: Vec<(TokenKind, u64)> = Vec::new();

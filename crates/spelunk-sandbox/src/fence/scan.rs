@@ -10,11 +10,10 @@ const LOOKAHEAD_PASSES: usize = 8;
 
 const THINK_TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 const CODE_TAGS: [(&str, &str); 2] = [("<python>", "</python>"), ("<repl>", "</repl>")];
-/// Prose has it around words, too.
+/// Also used around words in prose.
 const WORDS_TAG: (&str, &str) = ("<code>", "</code>");
 const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 
-/// A scan of one reply.
 pub(super) struct Scan<'a> {
     reply: &'a str,
     /// The current offset and its line.
@@ -24,7 +23,7 @@ pub(super) struct Scan<'a> {
     paragraph: usize,
     /// The remaining lookahead budget.
     lookahead_bytes: usize,
-    /// Bytes examined, counted each time.
+    /// Bytes examined, counting repetitions.
     work: u64,
     found: ParsedReply,
 }
@@ -131,8 +130,7 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// A fence without code is prose, and nothing in it counts. It ends where code begins: its author forgot to close
-    /// it.
+    /// Keeps a fence without code as prose. It also ends at a code fence, in case it was never closed.
     fn keep_other(&mut self, body: usize, fence: Fence) {
         let end = fence_lines(self.reply, body, fence, &[FenceLine::Closing, FenceLine::Opening]).next();
         let next = end.map_or(self.reply.len(), |end| end.next);
@@ -196,7 +194,7 @@ impl<'a> Scan<'a> {
                 self.skip_to(end);
                 return true;
             }
-            // Some servers drop the opening tag: everything before belongs to it.
+            // Some servers drop the opening tag: everything before belongs to the thinking.
             if rest.starts_with(close) {
                 self.found = ParsedReply::default();
                 self.skip_to(start + close.len());

@@ -31,7 +31,6 @@ impl Capture {
     }
 }
 
-/// The output of one cell.
 #[derive(Debug, Default)]
 struct Printed {
     chars_max: u64,

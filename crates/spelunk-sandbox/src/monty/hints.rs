@@ -1,5 +1,5 @@
-//! One-line hints that tell the model what to write instead of an unsupported feature. `docs/limitations/python.md`
-//! lists these gaps for people.
+//! Hints that tell the model what to write instead of an unsupported feature; see
+//! `docs/limitations/python.md`.
 
 /// A substring of the message, and what to write instead.
 const HINTS: [(&str, &str, &str); 9] = [

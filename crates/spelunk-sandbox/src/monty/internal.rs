@@ -1,5 +1,4 @@
-//! Functions that the prelude calls and this process answers: none reaches the host, except those that represent an
-//! operation on a host object.
+//! Functions that the prelude calls and this process answers. Only operations on host objects reach the host.
 
 use monty::ReplFunctionCall;
 use monty_types::unstable::{MontyNode, child, node};
@@ -88,7 +87,7 @@ fn slice_or(value: Value) -> Value {
 /// Characters of one part of a large text.
 const PART_CHARS: usize = 1024;
 
-/// A text in parts of equally many characters.
+/// Splits a text into parts of `PART_CHARS` characters.
 fn parts_of(text: Option<ObjectRef<'_>>) -> MontyObject {
     let mut rest = text.as_ref().and_then(ObjectRef::as_str).unwrap_or_default();
     let mut parts = Vec::new();

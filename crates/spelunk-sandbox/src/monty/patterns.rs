@@ -1,6 +1,6 @@
-//! Regular expressions in cells. The interpreter's engine reads a pattern as Rust does, so it gets each one parsed as
-//! Python parses it and written for that engine. All matches of a pattern that may be empty are found here: after an
-//! empty match, Python continues at a different position than the engine.
+//! Regular expressions in cells. The interpreter's engine uses Rust's syntax, so each pattern is parsed as
+//! Python does and rewritten for it. Patterns that may match the empty string are searched here, because
+//! after an empty match Python continues at a different position than the engine.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,16 +11,16 @@ use monty::ReplFunctionCall;
 use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef};
 use spelunk_re::{Assertion, Emitter, Flags, Node, Parsed, PatternFault, Replacement, Target};
 
-/// Patterns that are kept; then all are dropped.
+/// The size of the cache; a full one is cleared.
 const PATTERNS_MAX: usize = 256;
 /// The maximum size of a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
-/// Backtracking steps of one search. A pattern that needs more does not finish in useful time.
+/// The most backtracking steps of one search; more would take too long.
 const BACKTRACKS_MAX: usize = 5_000_000;
-/// Matches that one call returns.
+/// The most matches that one call returns.
 const MATCHES_MAX: usize = 2_000_000;
 
-/// The patterns that are searched for here, compiled once.
+/// Compiled patterns that are searched here.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     compiled: HashMap<Use, Arc<Compiled>>,
@@ -47,14 +47,14 @@ enum How {
 #[derive(Debug)]
 struct Compiled {
     search: Regex,
-    /// Finds a match that is not empty, at the position only; only if an empty one may be preferred.
+    /// Finds a non-empty match at the position; present only if an empty one may be preferred.
     longer: Option<Regex>,
 }
 
 impl Patterns {
-    /// `(pattern, flags)` as the interpreter's engine reads it, for texts without and with a newline at their end
-    /// (`None` if that makes no difference), Python's flags, group names, whether all matches are found here because one
-    /// may be empty, and whether the first is, too: the engine has either names or references by number.
+    /// `(pattern, flags)`: the pattern for the interpreter's engine, for texts without and with a final newline
+    /// (`None` if equal), Python's flags, the group names, whether all matches are searched here because one may be
+    /// empty, and whether the first is, too: the engine supports either names or numbered references.
     pub(super) fn written(call: &ReplFunctionCall) -> ExtFunctionResult {
         let (pattern, flags) = pattern_and_flags(call);
         let parsed = match parsed(&pattern, flags) {
@@ -137,7 +137,7 @@ impl Patterns {
     }
 }
 
-/// Whether the engine searches for it without backtracking. It has no word boundaries of ASCII.
+/// Whether the engine needs no backtracking. It has no ASCII word boundaries.
 fn is_linear(node: &Node) -> bool {
     let is_ascii_boundary =
         |node: &Node| matches!(node, Node::Assertion(Assertion::Boundary { ascii: true, .. }));
@@ -180,7 +180,7 @@ fn walk(compiled: &Compiled, text: &str, start: usize, n_max: usize) -> Result<M
     Ok(MontyObject::tuple([MontyObject::list(found), MontyObject::string(rest)]))
 }
 
-/// The next match from a position. Behind an empty match, only a longer one begins at the same position.
+/// The next match from a position. After an empty match, only a longer one may begin at the same position.
 fn next_match<'t>(
     compiled: &Compiled,
     text: &'t str,
@@ -214,7 +214,7 @@ fn one(before: &str, captures: &Captures<'_>, offsets: &Offsets<'_>) -> MontyObj
     MontyObject::tuple([MontyObject::string(before), MontyObject::list(texts), MontyObject::list(spans)])
 }
 
-/// Converts offsets in bytes to offsets in characters, close to a place that only moves forward.
+/// Converts byte offsets to character offsets, counting from a position that only moves forward.
 struct Offsets<'t> {
     text: &'t str,
     is_ascii: bool,

@@ -1,5 +1,4 @@
-//! The parts of the prelude: Python that makes up for what the interpreter lacks. A session loads a part when its code
-//! first needs one of its names.
+//! The parts of the prelude, Python that the interpreter lacks; each is loaded when a name of it is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -7,7 +6,6 @@ use std::sync::LazyLock;
 use super::names::RESERVED;
 use super::rewrite::{NATIVE_BUILTINS, prelude_code};
 
-/// One part.
 #[derive(Debug)]
 struct PreludePart {
     code: String,
@@ -86,12 +84,10 @@ pub(super) fn opening() -> String {
     code
 }
 
-/// Whether the prelude provides a module.
 pub(super) fn has_module(name: &str) -> bool {
     module_part(name).is_some()
 }
 
-/// The code of a part.
 pub(super) fn code(part: &str) -> &'static str {
     PARTS.get(part).map_or("", |part| part.code.as_str())
 }

@@ -85,13 +85,11 @@ pub(super) struct Flags {
     hooks: bool,
 }
 
-/// A cell that is ready to run.
 #[derive(Debug)]
 pub(super) struct PreparedCell {
     pub(super) code: Rewritten,
     /// Prelude code that must run first.
     pub(super) parts: Vec<String>,
-    /// Whether it awaits.
     pub(super) is_async: bool,
     /// Names it can see, if it asks for them.
     pub(super) names: Option<Vec<String>>,
@@ -123,7 +121,6 @@ impl Session {
         is_known && !self.shadowed.contains(name)
     }
 
-    /// Prepares a cell.
     pub(super) fn cell(&mut self, code: &str) -> Result<PreparedCell, RefusedCell> {
         check_nesting(code)?;
         let parsed = parse_module(code).map_err(|error| refused(code, &error))?;
@@ -168,7 +165,7 @@ impl Session {
         let parts = prelude::needed(text, &self.loaded);
         self.loaded.extend(parts.iter().copied());
         let mut code: Vec<String> = parts.into_iter().map(|part| prelude::code(part).to_owned()).collect();
-        // The host's exceptions are defined only when something can meet them: most cells do not need them.
+        // The host's exceptions are defined only when code can see them: most cells do not need them.
         let may_meet = self.loaded.contains("errors") || self.flags.namespace;
         if may_meet && !self.exceptions.is_empty() {
             let exceptions = std::mem::take(&mut self.exceptions);
@@ -248,7 +245,6 @@ fn refused(code: &str, error: &ruff_python_parser::ParseError) -> RefusedCell {
     RefusedCell { kind, message, start, end }
 }
 
-/// The range of a node in bytes.
 fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
     node.start().to_usize()..node.end().to_usize()
 }

@@ -1,5 +1,4 @@
-//! A modified text that knows where its parts come from: maps a position in what runs to the position in what the model
-//! wrote. Tracebacks depend on it.
+//! A modified text that maps positions in what runs to positions in what the model wrote, for tracebacks.
 
 use std::ops::Range;
 

@@ -21,7 +21,6 @@ use super::values::{Handles, to_monty};
 use super::{Cell, MontyInterpreter, State};
 use crate::{CellEnd, InterpreterError, Setup, Step};
 
-/// Opens a session from a setup.
 pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> {
     let limits = ResourceLimits::default()
         .max_feed_duration(Duration::from_millis(setup.limits.cell_ms_max))

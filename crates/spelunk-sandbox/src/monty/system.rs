@@ -1,5 +1,4 @@
-//! Operating system calls of a cell: time, sleep, files. The clock is simulated, so that replay sees the same times;
-//! there is no environment and no entropy.
+//! Operating system calls of a cell: a simulated clock for replay, and files; no environment or entropy.
 
 use std::time::Duration;
 
@@ -34,7 +33,6 @@ impl Clock {
     }
 }
 
-/// Answers a call.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not there")]
 pub(super) fn answer(call: &OsFunctionCall, clock: &mut Clock, files: &mut Files) -> ExtFunctionResult {
     if let Some(answer) = files.answer(call) {

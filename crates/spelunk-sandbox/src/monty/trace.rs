@@ -1,5 +1,4 @@
-//! Errors as the model sees them: the line it wrote, a caret, kind and message, and a hint if there is one. Frames of
-//! the prelude and rewritten code are never shown.
+//! Errors as the model sees them: its line, a caret, kind, message and hint. Rewritten code is never shown.
 
 use std::collections::HashMap;
 

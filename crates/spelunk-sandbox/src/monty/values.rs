@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 200;
 const REPR_CHARS_MAX: usize = 500;
 /// Classes of host objects that a call may return although no variable is one.
 const USUAL_CLASSES: [&str; 3] = ["Text", "Documents", "Records"];
-/// Handles and their classes have identities above this, where the sandbox's own never are.
+/// Ids of handles and their classes begin here, where the sandbox's own never are.
 const HANDLE_IDS: u128 = 0x5be1_0000_0000_0000_0000_0000_0000_0000;
 
 /// The host objects given to a session. Nothing else can be a receiver.
@@ -48,7 +48,6 @@ impl Handles {
         MontyObject::list(names.into_iter().map(|name| MontyObject::string(format!("<class '{name}'>"))))
     }
 
-    /// How many classes there are.
     pub(super) fn n_classes(&self) -> usize {
         self.classes.len()
     }
@@ -58,7 +57,6 @@ impl Handles {
         self.classes.keys().all(|class| class == "Text")
     }
 
-    /// Whether there is any.
     pub(super) fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }

@@ -13,8 +13,7 @@ use crate::{
     Setup, Step, Value,
 };
 
-/// How much more CPU time than a cell the worker may take before it is killed. Within it, the worker ends the cell
-/// itself.
+/// CPU time beyond a cell's limit before the worker is killed; within it, the worker ends the cell itself.
 const GRACE_MS: u64 = 2_000;
 /// The timeout for starting a worker and reading a setup.
 const OPEN_MS_MAX: u64 = 30_000;
@@ -42,7 +41,6 @@ impl Worker {
     }
 }
 
-/// A session in a worker.
 #[derive(Debug)]
 pub(crate) struct WorkerInterpreter {
     worker: Option<Worker>,
@@ -260,8 +258,7 @@ impl Drop for WorkerInterpreter {
     }
 }
 
-/// The handles within a value. The host may nest values arbitrarily deep, so this uses a work list instead of
-/// recursion.
+/// Collects the handles in a value, without recursion: the host may nest values arbitrarily deep.
 fn collect_handles(value: &Value, issued: &mut HashSet<Handle>) {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {

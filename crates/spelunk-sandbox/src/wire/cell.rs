@@ -1,4 +1,4 @@
-//! What a cell and the host tell each other.
+//! What a cell and the host exchange.
 
 use serde::{Deserialize, Serialize};
 

@@ -52,7 +52,6 @@ pub(crate) enum Response<'a> {
 pub(crate) struct Work {
     /// The parent process; the worker ends with it.
     pub(crate) parent: u32,
-    /// The name of the task.
     pub(crate) task: String,
     pub(crate) memory_bytes_max: u64,
     pub(crate) cpu_ms_max: u64,

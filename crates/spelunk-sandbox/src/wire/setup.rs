@@ -17,8 +17,7 @@ pub struct Setup {
     pub prelude: String,
     /// Files that `open(path)` may read, by path, with their text. There are no others.
     pub files: Vec<(String, Value)>,
-    /// The start of `time.time()`, in Unix milliseconds. It advances by one millisecond per reading and by the time a
-    /// cell sleeps, so that replay sees the same times.
+    /// The start of `time.time()` in Unix ms; it advances by 1 ms per reading and by sleeps, for replay.
     pub clock_ms: u64,
     /// The seed of `random`.
     pub seed: u64,

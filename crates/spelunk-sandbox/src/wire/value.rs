@@ -35,7 +35,6 @@ impl<'de> Deserialize<'de> for Handle {
     }
 }
 
-/// A value and its nesting depth.
 struct Level<'a> {
     value: &'a Value,
     depth: usize,

@@ -1,5 +1,4 @@
-//! Enforces the CPU limit of a cell inside the worker. Wall-clock time would include what other programs take, and stop
-//! an innocent cell on a busy machine.
+//! Enforces a cell's CPU limit in the worker. Wall-clock time would stop an innocent cell on a busy machine.
 
 use std::fs::File;
 use std::io;

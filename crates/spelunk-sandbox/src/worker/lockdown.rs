@@ -9,8 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Address space beyond a session's memory: the program, its stacks, and frames in transit.
 const ADDRESS_SLACK_BYTES: u64 = 3 << 30;
 
-/// CPU time beyond the host's limit before the kernel kills the process: the host reports the reason, the kernel does
-/// not.
+/// CPU time beyond the host's limit before the kernel kills the process, which gives no reason.
 const CPU_SLACK_S: u64 = 5;
 
 /// Asks the kernel to kill this process when its parent ends, even if the parent is killed.
@@ -20,8 +19,7 @@ pub(crate) fn follow_parent() {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
 }
 
-/// Whether this process is still a child of `parent`. If the parent ended before `follow_parent`, the kernel sends no
-/// signal.
+/// Whether this process is still a child of `parent`, which may have ended before `follow_parent`.
 pub(crate) fn is_child_of(parent: u32) -> bool {
     let found = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     found == Some(parent)
@@ -56,8 +54,8 @@ pub(crate) fn limit_memory(memory_bytes_max: u64) {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }
 
-/// Permanent limits of a task that is not a cell: address space in addition to the counting allocator, and CPU time in
-/// addition to the host's own watchdog.
+/// Permanent limits of a task, in addition to those of the allocator and the host: address space
+/// and CPU time.
 pub(crate) fn limit_work(memory_bytes_max: u64, cpu_ms_max: u64) {
     let limits = [
         (Resource::As, memory_bytes_max.saturating_add(ADDRESS_SLACK_BYTES)),
@@ -146,8 +144,7 @@ mod linux {
         texts.iter().map(|text| CString::new(text.as_str()).map_err(|error| error.to_string())).collect()
     }
 
-    /// A network without interfaces, and no rights over anyone else's resources. Not every machine allows it; nothing
-    /// below depends on it.
+    /// Leaves the network and other shared resources. Not every machine allows it; nothing depends on it.
     fn leave_namespaces() {
         use rustix::thread::{UnshareFlags, unshare_unsafe};
         let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNET | UnshareFlags::NEWIPC;
@@ -216,7 +213,7 @@ mod linux {
         rules.add_rule(PathBeneath::new(place, rights))
     }
 
-    /// Executes the program behind [`EXEC_FD`].
+    /// Executes the program open at [`EXEC_FD`].
     fn execute(arguments: &[CString], environment: &[CString]) -> std::io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()

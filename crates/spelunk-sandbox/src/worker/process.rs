@@ -1,5 +1,4 @@
-//! A worker process as the host sees it: frames with deadlines, a description of its death, and termination on drop. It
-//! knows nothing about cells.
+//! A worker process as the host sees it: frames with deadlines, how it ended, and termination on drop.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -20,7 +19,6 @@ const EXIT_MS_MAX: u64 = 1_000;
 const FRAME_MS_MAX: u64 = 30_000;
 /// How much of its standard error is reported.
 const STDERR_CHARS_MAX: usize = 300;
-/// The size of the read buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// A running worker. Dropping it kills it.
@@ -58,12 +56,10 @@ impl Process {
         Ok(process)
     }
 
-    /// Whether it is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a request and waits for the response.
     pub(crate) fn ask(
         &mut self,
         request: &Request<'_>,
@@ -83,7 +79,6 @@ impl Process {
         Deadline { cpu, ..Deadline::in_ms(ms_max) }
     }
 
-    /// Sends a message.
     pub(crate) fn send(
         &mut self,
         request: &Request<'_>,
@@ -118,7 +113,6 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for a message.
     pub(crate) fn receive(&mut self, deadline: &Deadline) -> Result<Response<'static>, InterpreterError> {
         let body = self.receive_bytes(deadline)?;
         wire::decode(&body).map_err(|error| protocol(&error))
@@ -277,7 +271,6 @@ impl Deadline {
         cpu.map_or(self.ms_max, |cpu| cpu.ms_max)
     }
 
-    /// The minimum time left.
     fn rest(&self) -> Duration {
         let rest = self.end.saturating_duration_since(Instant::now());
         self.cpu.and_then(CpuDeadline::rest).map_or(rest, |of_cpu| rest.min(of_cpu))

@@ -1,5 +1,4 @@
-//! The worker's side: reads requests, runs the interpreter, responds. It holds one session at a time, because the
-//! allocation counter is per process.
+//! The worker's side of sessions, one at a time, because the allocation counter is per process.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -18,7 +17,6 @@ pub(super) const STACK_BYTES: usize = 256 << 20;
 /// How much the process may allocate beyond a session's memory before it exits: work between two checks of the
 /// interpreter, which raises a `MemoryError` where it checks.
 const HEADROOM_BYTES: u64 = 32 << 20;
-/// The maximum length of an error.
 const ERROR_CHARS_MAX: usize = 20_000;
 /// Exit code of a worker whose host is gone or sent nonsense.
 const LOST: u8 = 70;
@@ -244,8 +242,7 @@ fn broken(error: &InterpreterError) -> Response<'static> {
     Response::Broken { what: error.to_string() }
 }
 
-/// Limits the memory of the process from now on. If the allocator is not ours, the limit on the address space is the
-/// only one.
+/// Limits the memory of the process; without our allocator, only the address space is limited.
 pub(super) fn arm(bytes_max: Option<usize>) {
     monty_alloc::set_hard_limit(bytes_max).ok();
 }

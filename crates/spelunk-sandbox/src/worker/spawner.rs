@@ -1,5 +1,4 @@
-//! The thread that starts workers. The kernel kills a worker when the *thread* that started it ends, so workers are
-//! started by a thread that lives as long as the program.
+//! The thread that starts workers: the kernel kills a worker when the *thread* that started it ends.
 
 use std::io;
 use std::process::{Child, Command};

@@ -10,8 +10,7 @@ use seccompiler::{
     sock_filter,
 };
 
-/// The only descriptor that may be executed, once: it closes on exec, and the limit on open files keeps the number from
-/// being assigned again.
+/// The only descriptor that may be executed, once: it closes on exec, and the file limit keeps it unassigned.
 pub(crate) const EXEC_FD: i32 = 200;
 
 /// The first number of the calls added in Linux 5.1 and later; from here on all architectures use the same numbers. C
@@ -83,7 +82,7 @@ const ALLOWED: &[(&str, &[c_long])] = &[
 /// The allowed calls from [`RECENT_FROM`] on.
 const RECENT: &[c_long] = calls![SYS_close_range SYS_faccessat2];
 
-/// The same under names that only the older of the two architectures has, and its thread-local storage.
+/// The allowed calls that only `x86_64` has: older names, and thread-local storage.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[c_long] = calls![
     SYS_open SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_dup2 SYS_pipe SYS_poll
@@ -134,8 +133,7 @@ pub(crate) enum Exec {
     Never,
 }
 
-/// Denies all other calls to this thread and whatever it starts. A process that makes calls of another architecture is
-/// killed.
+/// Denies all other calls to this thread and its children. Calls of another architecture kill the process.
 pub(crate) fn confine(exec: Exec) -> Result<(), String> {
     let mut program = absent();
     program.extend(allowed(exec).map_err(|error| format!("seccomp: {error}"))?);

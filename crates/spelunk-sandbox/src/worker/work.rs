@@ -1,5 +1,4 @@
-//! Tasks that are not cells, each in its own worker: one task, messages of plain bytes, and the end. Both sides are
-//! here.
+//! Tasks that are not cells: each has its own worker and exchanges plain bytes. Both sides are here.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -20,8 +19,7 @@ const START_MS_MAX: u64 = 2_000;
 pub struct Task {
     /// The name it is requested by.
     pub name: &'static str,
-    /// Performs it, over the connection to the host. It reports failures there; an error means that the connection is
-    /// broken.
+    /// Performs it over the connection. Failures are reported there; an error means that it is broken.
     pub run: fn(Box<dyn WorkLine>) -> Result<(), WorkError>,
 }
 

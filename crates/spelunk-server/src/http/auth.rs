@@ -63,18 +63,15 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The user of this machine.
     pub(crate) fn local() -> Self {
         Self { name: "local".into(), scope: Scope::Run }
     }
 
-    /// The scopes by name.
     pub(crate) fn scopes(&self) -> Vec<&'static str> {
         Scope::ALL.into_iter().filter(|scope| *scope <= self.scope).map(Scope::name).collect()
     }
 }
 
-/// A token as the server stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     name: String,
@@ -206,7 +203,6 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     token.or_else(|| headers.get("x-api-key")?.to_str().ok()).filter(|token| !token.is_empty())
 }
 
-/// Compares in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differences = a.iter().zip(b).fold(0_u8, |sum, (a, b)| black_box(sum | (a ^ b)));
     a.len() == b.len() && differences == 0

@@ -44,7 +44,6 @@ const RUN_HEADER: HeaderName = HeaderName::from_static("x-spelunk-run");
 const REQUEST_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
 
-/// The API of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     /// OpenAI's chat completions.
@@ -81,7 +80,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// `POST /v1/messages/count_tokens`.
 fn count_tokens() -> Route {
     let handler = async |State(server): State<Shared>, request: Request| -> ApiResult<Json<Value>> {
         let body = read_json(request, &server, server.app.settings.server.upload_bytes_max).await?;
@@ -129,7 +127,6 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
     })
 }
 
-/// The schema of a message in all three APIs.
 pub(super) fn message_schema() -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let part = json!({ "type": "object", "required": ["type"], "anyOf": [
@@ -190,7 +187,6 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
     )
 }
 
-/// A route with the errors of those APIs.
 fn errors(mut route: Route) -> Route {
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
         route = route.answers(status, "The error, in the format of that API", error_schema());
@@ -226,7 +222,7 @@ async fn show_model(PathPart(model): PathPart<String>) -> ApiResult<Json<Value>>
     }
 }
 
-/// The models that answer, and the one that embeds.
+/// The models that answer, and the embedding model.
 fn all_models() -> Vec<String> {
     models().into_iter().chain([embeddings::MODEL.to_owned()]).collect()
 }
@@ -290,7 +286,6 @@ impl Dialect {
         }
     }
 
-    /// A piece of the answer.
     fn piece(self, head: &ReplyHead, streamed: &mut Streamed, text: &str) -> String {
         let said = match self {
             Self::Chat => chat::piece(head, text),
@@ -321,7 +316,6 @@ impl Dialect {
         }
     }
 
-    /// The final event of a stream that fails.
     fn broken(self, head: &ReplyHead, streamed: &mut Streamed, wrong: &ApiError) -> String {
         match self {
             Self::Chat => data(&wrong.json(self)),
@@ -331,7 +325,6 @@ impl Dialect {
     }
 }
 
-/// A client that waits for an answer.
 struct WaitingClient {
     dialect: Dialect,
     asked: CompatRequest,
@@ -342,7 +335,6 @@ struct WaitingClient {
 }
 
 impl WaitingClient {
-    /// Waits for the end of the run.
     async fn finish(mut self) -> ApiResult<Value> {
         loop {
             match self.whole.wait(STEP).await {
@@ -355,7 +347,6 @@ impl WaitingClient {
         Ok(self.dialect.whole(&Reply::of(self.head, &self.asked, &ended)?))
     }
 
-    /// Streams progress while it waits.
     fn into_stream(mut self) -> Response {
         let opening = self.dialect.opening(&self.head, &mut self.streamed);
         let opening = comment(&format!("run {}", self.head.run)) + &opening;

@@ -1,5 +1,5 @@
-//! Contexts over HTTP: the same bounded operations as for agents and the command line, on the same store. Reads run off
-//! the server's threads. Ids may contain slashes, written as they are or as `%2F`.
+//! Contexts over HTTP: the same bounded operations as for agents and the command line, on the same
+//! store. Reads run on blocking threads. Ids may contain slashes, written literally or as `%2F`.
 
 mod fold;
 
@@ -35,7 +35,6 @@ const ID_CHARS_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 1_000;
 const PATH_CHARS_MAX: usize = 4_096;
 const TEXT_CHARS_MAX: usize = 10_000_000;
-/// The maximum number of passages per search.
 const PASSAGES_MAX: u64 = 50;
 const CONTEXT_LINES: u64 = 2;
 
@@ -111,12 +110,11 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The schema of a pattern.
 fn pattern_schema() -> Value {
     json!({ "type": "string", "minLength": 1 })
 }
 
-/// A program may declare more kinds than these, but the server does not.
+/// The built-in kinds. A program may declare others, but the server does not.
 fn kind_schema() -> Value {
     json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
 }
@@ -170,7 +168,7 @@ pub(super) async fn work<T: Send + 'static>(
     blocking(move || Ok(act(&state))).await?
 }
 
-/// One operation. Another process may just have registered the context, so an unknown id is looked up twice.
+/// One operation. An unknown id is looked up twice, because another process may just have registered it.
 async fn look(
     server: &Shared,
     act: impl Fn(&Navigator) -> Result<Value, StoreError> + Send + 'static,
@@ -188,12 +186,10 @@ async fn look(
     .await
 }
 
-/// Converts an error of the store to a problem.
 fn problem(error: StoreError) -> Problem {
     failed(error.into())
 }
 
-/// The same for errors that may be of another kind.
 fn failed(failure: Failure) -> Problem {
     let error: &(dyn Error + 'static) = failure.0.as_ref();
     let error = error.downcast_ref::<StoreError>();
@@ -402,7 +398,6 @@ async fn find(server: &Shared, wanted: ContextQuery) -> Answer<Json<Value>> {
     .await
 }
 
-/// The requested number of passages.
 fn passages(params: &mut Params, default: usize) -> Answer<usize> {
     let n = whole(params, "top_k", default as u64)?;
     if !(1..=PASSAGES_MAX).contains(&n) {
@@ -477,14 +472,13 @@ async fn combined(State(server): State<Shared>, mut params: Params) -> Answer<Js
     .await
 }
 
-/// A built-in or declared type: a typo does not create a new one.
+/// A built-in or declared kind: a typo does not create a new one.
 fn known_kind(state: &mcp::State, name: &str) -> Answer<ContextKind> {
     drop(state.store().list_of_kind(name).map_err(problem)?);
     let bad = || StoreError::BadKindName { name: head(name, 100) };
     ContextKind::from_name(name).ok_or_else(|| problem(bad()))
 }
 
-/// Arbitrary metadata, as text.
 fn metadata(fields: &mut Arguments) -> Answer<BTreeMap<String, String>> {
     let given = fields.object("metadata")?.unwrap_or_default();
     let text = |value: Value| match value {

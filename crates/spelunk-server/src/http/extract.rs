@@ -1,5 +1,5 @@
-//! Extracts the parts of a request and turns everything wrong with them into a problem: bodies that are not JSON, too
-//! long or too slow, unknown parameters, invalid path segments.
+//! Extracts the parts of a request and reports everything wrong with them as a problem: bodies that
+//! are not JSON, too long or too slow, unknown parameters, invalid path segments.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,6 @@ const PARAMETERS_MAX: usize = 50;
 const PARAMETER_BYTES_MAX: usize = 4_096;
 const NAME_CHARS_SHOWN: usize = 60;
 
-/// A JSON body of any shape.
 pub(crate) struct JsonBody(pub(crate) Value);
 
 /// A body that is a JSON object, whose fields are taken by name.
@@ -36,7 +35,6 @@ impl FromRequest<Shared> for JsonBody {
     }
 }
 
-/// A JSON body of at most `bytes_max` bytes.
 pub(crate) async fn read_json(request: Request, server: &Shared, bytes_max: u64) -> Result<Value, Problem> {
     if !is_json(request.headers()) {
         let detail = "the content type is not `application/json`";
@@ -61,7 +59,6 @@ impl FromRequest<Shared> for Fields {
     }
 }
 
-/// The fields of an object.
 pub(crate) fn fields(value: Value) -> Result<Arguments, Problem> {
     match value {
         Value::Object(members) => Ok(Arguments::new(Some(members))),

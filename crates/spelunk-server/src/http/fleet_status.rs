@@ -1,4 +1,4 @@
-//! The fleet that this server belongs to: its nodes, its queue and who works on which run.
+//! The fleet that this server belongs to: its nodes, its queue, and which node works on which run.
 
 use std::sync::Arc;
 
@@ -40,7 +40,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The state of the fleet, if there is one.
 async fn status(server: &Shared) -> Result<Option<FleetStatus>, Failure> {
     let server = Arc::clone(server);
     blocking(move || Ok(server.runs.fleet.as_ref().map(FleetRuns::status).transpose()?)).await
@@ -53,12 +52,12 @@ async fn show(State(server): State<Shared>, params: Params) -> Answer<Json<Value
     Ok(Json(status.json()))
 }
 
-/// Whether the fleet answers; true without one.
+/// Fails if the fleet does not answer; succeeds without a fleet.
 pub(super) async fn answers(server: &Shared) -> Result<(), Failure> {
     status(server).await.map(drop)
 }
 
-/// Gauges for Prometheus, empty without a fleet. A fleet that does not answer has none.
+/// Gauges for Prometheus; empty if there is no fleet or it does not answer.
 pub(super) async fn gauges(server: &Shared) -> String {
     let Ok(Some(status)) = status(server).await else { return String::new() };
     let gauges = [

@@ -18,7 +18,6 @@ use super::problem::Problem;
 use super::{Log, Shared};
 use crate::mcp::plain_head;
 
-/// The loopback names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Nothing from other origins, nothing inline, no frames.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -26,7 +25,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 const ALLOWED_HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id, mcp-protocol-version, \
     mcp-session-id, mcp-method, mcp-name, x-api-key";
 
-/// The outermost layer: counts, logs, rejects requests not meant for this server, and sets response headers.
+/// The outermost layer: counts and logs requests, rejects those not meant for this server, and sets response headers.
 pub(super) async fn observe(State(server): State<Shared>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().clone();
@@ -97,8 +96,8 @@ fn for_people(
     format!("{hours:02}:{minutes:02}:{seconds:02}  {status}  {method:<6} {route}  {took_ms} ms{code}")
 }
 
-/// A page of another site can make a browser send requests here, and can point its own host name at our address. In
-/// both cases the host or the origin is not one of ours.
+/// A page of another site can make a browser send requests here, and can point its own host name at
+/// our address. Either way, the host or the origin is not one of ours.
 fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
     let host = host_of(request);
     if !is_own_host(server, host) {
@@ -128,7 +127,7 @@ fn is_own_host(server: &Shared, host: &str) -> bool {
     if LOOPBACK.into_iter().any(is_named) || hosts.iter().any(|known| is_named(known)) {
         return true;
     }
-    // With tokens no host check is needed: a page of another site does not have one.
+    // With tokens, no host check is needed: a page of another site does not have a token.
     hosts.is_empty() && server.tokens.are_asked_for()
 }
 

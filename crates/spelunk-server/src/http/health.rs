@@ -72,16 +72,12 @@ const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
 /// Routes times methods times statuses; more would be a bug.
 const SERIES_MAX: usize = 4_096;
 
-/// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     /// By route, method and status.
     requests: Mutex<BTreeMap<(String, &'static str, u16), Series>>,
-    /// Open connections.
     pub(crate) connections: Arc<AtomicU64>,
-    /// Open event streams.
     pub(crate) watchers: Arc<AtomicU64>,
-    /// Events sent to watchers.
     pub(crate) events_sent: AtomicU64,
     /// Ended runs, by outcome.
     ended: Mutex<BTreeMap<&'static str, u64>>,
@@ -92,7 +88,7 @@ pub(crate) struct Metrics {
     cost_microusd: AtomicU64,
 }
 
-/// Counts something as long as it exists.
+/// Counts something while it exists.
 pub(crate) struct Counted(Arc<AtomicU64>);
 
 impl Counted {
@@ -115,7 +111,6 @@ struct Series {
     buckets: [u64; BUCKETS_MS.len()],
 }
 
-/// The current number of runs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) running: u64,
@@ -143,7 +138,6 @@ impl Metrics {
         }
     }
 
-    /// Counts an ended run.
     pub(crate) fn run_ended(&self, how: &'static str, usage: &Usage) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(how).or_default() += 1;
         for (counter, n) in [
@@ -156,7 +150,6 @@ impl Metrics {
         }
     }
 
-    /// All metrics in the Prometheus text format.
     pub(crate) fn text(&self, counts: &Counts) -> String {
         let mut text = String::new();
         let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -29,11 +29,10 @@ use super::health::Counted;
 
 /// How long responses in progress may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
-/// A pause after a failed accept: the operating system has run out of a resource, which other connections may release.
+/// A pause after a failed accept: the operating system ran out of a resource that other connections may release.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 
-/// The address a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
@@ -90,7 +89,7 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
     connections.shutdown().await;
 }
 
-/// A stream that gives up on a client that does not read.
+/// A stream that closes if the client does not read.
 struct Patient {
     stream: TcpStream,
     /// How long sent data may stay unread.

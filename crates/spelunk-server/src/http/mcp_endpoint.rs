@@ -22,9 +22,7 @@ use super::problem::{Answer, Problem};
 use super::route::Route;
 use crate::mcp;
 
-/// The maximum number of open sessions.
 const SESSIONS_MAX: usize = 1_000;
-/// The idle timeout of a session.
 const SESSION_IDLE: Duration = Duration::from_mins(30);
 
 /// The transport and its sessions.
@@ -49,7 +47,6 @@ impl McpEndpoint {
         Self { service: StreamableHttpService::new(make, Arc::clone(&sessions), config), sessions }
     }
 
-    /// Ends all sessions.
     pub(super) fn close(&self) {
         self.service.config.cancellation_token.cancel();
     }
@@ -103,7 +100,7 @@ async fn serve(State(server): State<Shared>, request: Request) -> Answer {
     let body = read_body(body, &server).await?;
     let request = Request::from_parts(parts, Body::from(body));
     let mut response = agents.service.handle(request).await.map(Body::new).into_response();
-    // The library accepts the end of a session; by then it is done, and there is nothing to say about it.
+    // The library answers 202, but the session has already ended: 204 is the right status.
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
         *response.body_mut() = Body::empty();

@@ -19,13 +19,13 @@ async fn show() -> Json<Value> {
     Json(document())
 }
 
-/// The name of an operation, from which generated clients name their functions, and its group.
+/// The name of an operation, from which generated clients derive function names, and its group.
 pub(super) struct OperationName {
     pub(super) tag: &'static str,
     pub(super) id: &'static str,
 }
 
-/// The groups, with what they are about.
+/// The groups and their descriptions.
 const TAGS: [(&str, &str); 6] = [
     ("runs", "Questions and their results"),
     ("contexts", "Registered contexts"),
@@ -90,14 +90,12 @@ const OPERATIONS: [(&str, &str, &str, &str); 51] = [
     ("GET", "/assets/{file}", "server", "get_asset"),
 ];
 
-/// The name of the operation of a route.
 pub(super) fn named(method: &Method, path: &str) -> OperationName {
     let found = OPERATIONS.iter().find(|(of, at, _, _)| *of == method.as_str() && *at == path);
     let (_, _, tag, id) = found.expect("every route has a name: a test looks at all of them");
     OperationName { tag, id }
 }
 
-/// The API document.
 pub(crate) fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in super::routes() {
@@ -131,7 +129,6 @@ pub(crate) fn document() -> Value {
     })
 }
 
-/// A reference to a schema of this document.
 fn schema_of(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
@@ -241,7 +238,7 @@ fn small_schemas() -> Value {
     })
 }
 
-/// What the larger schemas are made of.
+/// Schemas that the larger ones use.
 fn part_schemas() -> Value {
     let text = json!({ "type": "string" });
     let whole = json!({ "type": "integer" });

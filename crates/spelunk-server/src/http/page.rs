@@ -52,7 +52,7 @@ async fn file(PathPart(name): PathPart<String>, headers: HeaderMap, mut params: 
     ))
 }
 
-/// A text that the browser may have already.
+/// A text that the browser may have cached.
 pub(super) fn sent(
     headers: &HeaderMap,
     tag: &str,

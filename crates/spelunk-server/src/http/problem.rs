@@ -14,7 +14,6 @@ use spelunk_engine::EngineError;
 use spelunk_journal::JournalError;
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-/// The maximum length of the detail text.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
 const OPENAPI_HINT: &str = "see `/openapi.json` for the format of requests";
@@ -30,7 +29,6 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<String>,
 }
 
-/// The result type of handlers.
 pub(crate) type Answer<T = Response> = Result<T, Problem>;
 
 impl Problem {
@@ -45,41 +43,35 @@ impl Problem {
         self
     }
 
-    /// The same problem with another status.
     #[must_use]
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// The URL does not name anything.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", "Not found.", what)
             .hint("see `/openapi.json` for all paths")
     }
 
-    /// A query parameter is invalid.
     pub(crate) fn bad_parameter(name: &str, what: &str) -> Self {
         let detail = format!("the parameter `{name}` {what}");
         Self::new(StatusCode::BAD_REQUEST, "parameter-wrong", "A parameter is invalid.", detail)
             .hint("see `/openapi.json` for the parameters")
     }
 
-    /// The body exceeds the size limit.
     pub(crate) fn too_large(bytes_max: u64) -> Self {
         let detail = format!("the body has more than {bytes_max} bytes");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "The body is too large.", detail)
             .hint("send less, upload files as multipart/form-data, or use paths on the server")
     }
 
-    /// The body did not arrive in time.
     pub(crate) fn too_slow() -> Self {
         let detail = "the body did not arrive in time";
         Self::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "The request took too long.", detail)
             .hint("send it faster, or raise `server.request_ms_max`")
     }
 
-    /// The problem as JSON.
     pub(crate) fn json(&self) -> Value {
         let mut members = json!({
             "type": format!("urn:spelunk:problem:{}", self.code),
@@ -110,7 +102,7 @@ impl IntoResponse for Problem {
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
-        // The log reports its code, and the compatible endpoints write it in their own format.
+        // The log reads its code, and the compatible endpoints convert it to their own format.
         response.extensions_mut().insert(self);
         response
     }
@@ -136,7 +128,6 @@ macro_rules! from_errors {
 from_errors!(EngineError, JournalError, StoreError, Usage);
 
 impl Problem {
-    /// Converts an error to a problem.
     pub(crate) fn of(error: &dyn Explain) -> Self {
         let code = error.code();
         let mut detail = error.to_string();
@@ -156,7 +147,6 @@ impl Problem {
     }
 }
 
-/// Runs blocking work on another thread.
 pub(crate) async fn work<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
     blocking(move || Ok(work())).await?
 }

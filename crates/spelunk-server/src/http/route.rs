@@ -1,5 +1,5 @@
-//! Routes: the single table from which both the router and the API document are built, so that every served route
-//! is documented.
+//! Routes: the one table from which both the router and the API document are built, so that every
+//! served route is documented.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -20,11 +20,9 @@ pub(crate) struct Route {
     summary: String,
     parameters: Vec<Value>,
     body: Option<Value>,
-    /// By status.
     responses: Map<String, Value>,
 }
 
-/// A route that reads something.
 pub(crate) fn get<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -33,7 +31,6 @@ where
     Route::new(Method::GET, path, summary, on(MethodFilter::GET, handler))
 }
 
-/// A route that does something.
 pub(crate) fn post<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -42,7 +39,6 @@ where
     Route::new(Method::POST, path, summary, on(MethodFilter::POST, handler))
 }
 
-/// A route that deletes something.
 pub(crate) fn delete<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -78,7 +74,7 @@ impl Route {
         self
     }
 
-    /// The schema of a path parameter that is not arbitrary text.
+    /// Sets the schema of a path parameter; the default is any text.
     #[must_use]
     pub(crate) fn part(mut self, name: &str, schema: Value) -> Self {
         if let Some(part) = self.parameters.iter_mut().find(|part| part["name"] == name) {
@@ -87,19 +83,16 @@ impl Route {
         self
     }
 
-    /// A query parameter.
     #[must_use]
     pub(crate) fn query(self, name: &str, schema: Value, about: &str) -> Self {
         self.parameter(json!({ "name": name, "in": "query" }), schema, about)
     }
 
-    /// A required query parameter.
     #[must_use]
     pub(crate) fn query_needed(self, name: &str, schema: Value, about: &str) -> Self {
         self.parameter(json!({ "name": name, "in": "query", "required": true }), schema, about)
     }
 
-    /// A request header.
     #[must_use]
     pub(crate) fn header(self, name: &str, schema: Value, about: &str) -> Self {
         self.parameter(json!({ "name": name, "in": "header" }), schema, about)
@@ -112,13 +105,11 @@ impl Route {
         self
     }
 
-    /// A JSON body.
     #[must_use]
     pub(crate) fn takes(self, schema: Value) -> Self {
         self.takes_as("application/json", schema)
     }
 
-    /// An optional JSON body.
     #[must_use]
     pub(crate) fn takes_optionally(self, schema: Value) -> Self {
         let mut route = self.takes(schema);
@@ -137,7 +128,6 @@ impl Route {
         self
     }
 
-    /// A JSON response.
     #[must_use]
     pub(crate) fn answers(self, status: u16, about: &str, schema: Value) -> Self {
         self.answers_as(status, about, "application/json", schema)
@@ -152,7 +142,6 @@ impl Route {
         self
     }
 
-    /// A response without a body.
     #[must_use]
     pub(crate) fn answers_nothing(mut self, status: u16, about: &str) -> Self {
         self.responses.insert(status.to_string(), json!({ "description": about }));
@@ -166,7 +155,6 @@ impl Route {
         self
     }
 
-    /// The operation in the API document.
     pub(crate) fn operation(&self) -> Value {
         let mut statuses = vec![400, 403, 421, 500];
         statuses.extend(self.scope.map(|_| 401));
@@ -211,7 +199,7 @@ fn path_parameters(path: &str) -> Vec<&str> {
     parts.map(|name| name.trim_start_matches('*')).collect()
 }
 
-/// The path as the API document writes it.
+/// The path in the syntax of the API document.
 pub(crate) fn document_path(path: &str) -> String {
     path.replace("{*", "{")
 }

@@ -116,7 +116,6 @@ pub(super) fn routes() -> Vec<Route> {
     routes
 }
 
-/// `POST /v1/runs`.
 async fn create(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
@@ -205,7 +204,7 @@ fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
     digest(text.as_bytes()).as_str().to_owned()
 }
 
-/// 202 with the location and state of the run.
+/// A response 202 with the location and state of the run.
 async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     let (looking, name) = (Arc::clone(server), run.clone());
     let state = blocking(move || word(&looking, &name)).await?;
@@ -229,7 +228,6 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     Ok(response)
 }
 
-/// `POST /v1/runs/{run}/cancel`.
 async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer {
     let cancelling = Arc::clone(&server);
     let (run, was_live) = blocking(move || {
@@ -250,7 +248,6 @@ fn not_at_work(run: &RunId) -> Problem {
         .hint("see its state with a GET request")
 }
 
-/// `POST /v1/runs/{run}/resume`.
 async fn resume(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
@@ -321,7 +318,6 @@ fn not_resumable(server: &Shared, error: EngineError) -> Problem {
     }
 }
 
-/// `DELETE /v1/runs/{run}`.
 async fn remove(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer<Response> {
     work(move || {
         let FoundRun { run, workspace, .. } = find(&server, &id)?;

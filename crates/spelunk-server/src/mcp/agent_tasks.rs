@@ -1,6 +1,6 @@
-//! The task board: the calls of a run as tasks for agents of the host, which replace the model. The engine decides the
-//! content of a task, whether a report is usable and when the next one may start; the board only hands out and
-//! collects. A task is leased: an agent that does not return in time loses it to the next.
+//! The task board: the calls of a run as tasks for the host's agents, which replace the model. The engine decides the
+//! content of a task, whether a report is usable and when the next task may start; the board only hands out tasks and
+//! collects replies. A task is leased: an agent that does not return in time loses it to the next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use spelunk_app::failure::Usage;
 use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::units::head;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
@@ -18,9 +18,9 @@ pub(super) const MODEL: &str = "agents";
 /// Agents may return the next day.
 pub(super) const CALL_MS_MAX: u64 = 86_400_000;
 const ABOUT_CHARS_MAX: usize = 160;
-/// Documents named for a task.
+/// The maximum number of documents named for a task.
 const FILES_MAX: usize = 50;
-/// The kinds of tasks, and how their instructions begin. The last is everything else.
+/// The kinds of tasks and how their instructions begin. The last is for all others.
 const ANALYSTS: [(&str, &str); 5] = [
     ("code", "You are a code analyst"),
     ("data", "You are a data analyst"),
@@ -29,10 +29,9 @@ const ANALYSTS: [(&str, &str); 5] = [
     ("synthesis", ""),
 ];
 
-/// The unanswered tasks.
 pub(super) struct AgentTasks {
     tasks: Mutex<BTreeMap<CallId, Task>>,
-    /// Counts changes, to wait for the next.
+    /// Counts changes, so that callers can wait for the next.
     changed: watch::Sender<u64>,
 }
 
@@ -48,7 +47,6 @@ struct Lease {
     until_ms: u64,
 }
 
-/// The current state of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskSummary {
     pub(super) call: CallId,
@@ -71,7 +69,6 @@ impl Default for AgentTasks {
 }
 
 impl AgentTasks {
-    /// The kinds of tasks.
     pub(super) fn analysts() -> [&'static str; 5] {
         ANALYSTS.map(|(name, _)| name)
     }
@@ -88,8 +85,8 @@ impl AgentTasks {
         self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
     }
 
-    /// Leases a task to an agent: the named one, or else the first that is free and of this kind. Claiming a task again
-    /// extends its lease.
+    /// Leases a task to an agent: the named one, or else the first free one of this kind. Claiming
+    /// a task again extends its lease.
     pub(super) fn claim(
         &self,
         call: Option<&CallId>,
@@ -150,7 +147,7 @@ impl AgentTasks {
         Ok(())
     }
 
-    /// A task that requests another reply; its last message states what was wrong with the previous one.
+    /// A task of this frame that requests another reply; its last message says what was wrong with the previous one.
     pub(super) fn again(&self, frame: &FrameId) -> Option<(CallId, Prompt)> {
         let tasks = self.tasks();
         let is_repair = |call: &CallId, task: &Task| call.frame == *frame && task.prompt.messages.len() > 1;
@@ -158,7 +155,6 @@ impl AgentTasks {
         Some((call.clone(), task.prompt.clone()))
     }
 
-    /// Notifies of every change.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -195,7 +191,7 @@ fn analyst_of(prompt: &Prompt) -> &'static str {
     name
 }
 
-/// The documents of a task. A line of a document begins with its number, so it cannot pose as another.
+/// The documents of a task. The lines of a document are numbered, so that they cannot pose as another's header.
 fn files_of(prompt: &Prompt) -> Vec<String> {
     let first = prompt.messages.iter().find(|message| message.speaker == Speaker::User);
     let name = |line: &str| Some(line.strip_prefix("<document name=\"")?.strip_suffix("\">")?.to_owned());
@@ -219,7 +215,6 @@ fn unknown(call: &CallId) -> Usage {
     }
 }
 
-/// A model whose calls become agent tasks.
 pub(super) struct AgentModel {
     reference: ModelRef,
     tasks: Arc<AgentTasks>,
@@ -237,8 +232,8 @@ impl Model for AgentModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

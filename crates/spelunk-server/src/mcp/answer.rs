@@ -1,5 +1,5 @@
-//! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is a response
-//! too, marked as one, with the code, message and hint that the command line would show.
+//! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is
+//! also a response, marked as an error, with the code, message and hint that the command line would show.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl ToolAnswer {
         Self::failed(error_text(error, Paint::Plain), json!({ "error": error_json(error) }))
     }
 
-    /// Bounded by the server's limit. Truncated data is flagged in a field of its own.
+    /// The response within the server's limit. Truncated data is flagged in its own field.
     pub(super) fn respond(self, state: &State) -> CallToolResponse {
         let chars_max = state.output_chars_max;
         let (mut data, is_cut) = bound(self.data, chars_max);

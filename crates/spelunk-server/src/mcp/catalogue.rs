@@ -22,13 +22,13 @@ pub(super) fn entries() -> Vec<Entry> {
     entries
 }
 
-/// Which tools a client is shown. All of them can be called by name.
+/// Which tools are listed to a client. All tools can be called by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ToolSet {
     /// The few that cover everyday work.
     #[default]
     Essential,
-    /// These and the tasks for agents of the host.
+    /// The essential tools and the tasks for the host's agents.
     Tasks,
     /// Every tool, including former names.
     All,
@@ -45,7 +45,6 @@ impl ToolSet {
     }
 }
 
-/// A tool.
 pub(super) struct Entry {
     pub(super) name: &'static str,
     /// The smallest set that lists it.
@@ -58,7 +57,6 @@ pub(super) struct Entry {
     pub(super) action: Action,
 }
 
-/// What a tool may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// Nothing.
@@ -67,18 +65,15 @@ enum Effect {
     Set,
     /// It adds on every call.
     Add,
-    /// It removes.
     Remove,
     /// It calls a model, which is an external service.
     Ask,
 }
 
-/// How a call is handled.
 #[derive(Clone, Copy)]
 pub(super) enum Action {
     /// A function that reads, on a blocking thread.
     Local(fn(&State, Arguments) -> Result<ToolAnswer, Failure>),
-    /// An operation that waits.
     Waiting(Waiting),
 }
 
@@ -102,7 +97,7 @@ impl Entry {
         Self { name, set: ToolSet::All, title, doc: "", effect, input, output, action }
     }
 
-    /// Lists it in this set and the larger ones.
+    /// Lists it in this set and all larger ones.
     fn listed_in(mut self, set: ToolSet) -> Self {
         self.set = set;
         self
@@ -142,9 +137,8 @@ impl Entry {
         shared(self)
     }
 
-    /// The tool as the protocol describes it.
     pub(super) fn tool(&self) -> Tool {
-        // Only what differs from the protocol's defaults: every word of the list is in the agent's window.
+        // Only deviations from the protocol's defaults: every word of the list is in the agent's context window.
         let hints = ToolAnnotations::new();
         let annotations = match self.effect {
             Effect::Look => hints.read_only(true).open_world(false),

@@ -28,7 +28,7 @@ use super::tool_wait::{CallStart, Work};
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
 const SESSIONS_MAX: usize = 8;
-/// An agent may run as many cells as it likes.
+/// In effect no limit on the cells of an agent.
 const CELLS_MAX: u64 = 1_000_000;
 
 /// The open sessions, by the short ids of their runs.
@@ -37,7 +37,6 @@ pub(super) struct Consoles {
     open: Mutex<HashMap<String, Arc<Console>>>,
 }
 
-/// One session.
 pub(super) struct Console {
     pub(super) live: Arc<Live>,
     cells: mpsc::UnboundedSender<ConsoleCell>,
@@ -81,7 +80,6 @@ impl Console {
         self.live.run.short()
     }
 
-    /// The output of a cell.
     pub(super) fn said(&self, text: &str) -> ToolAnswer {
         let has_ended = self.cells.is_closed();
         let shown = if text.is_empty() { "[no output]" } else { text };
@@ -90,7 +88,6 @@ impl Console {
         ToolAnswer::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
     }
 
-    /// The end of the session: by `FINAL`, a limit or a failure.
     pub(super) fn ended(&self, ended: &Ended) -> ToolAnswer {
         let answer = ended.result.answer.as_ref().map(|answer| answer.text.clone());
         let error = ended.result.error.as_ref();
@@ -110,7 +107,6 @@ impl Console {
     }
 }
 
-/// The parsed arguments of a call.
 struct CellCall {
     code: Option<String>,
     session: Option<String>,
@@ -156,7 +152,7 @@ pub(super) async fn repl(
         return Ok(CallStart::Answered(console.said(&console.description)));
     };
     let (said, hear) = oneshot::channel();
-    // If the session has just ended, its end reports that.
+    // If the session has just ended, the wait reports its end.
     drop(console.cells.send(ConsoleCell { code, said }));
     Ok(CallStart::Waits(Work::Cell { console, said: hear }, None))
 }
@@ -189,7 +185,7 @@ async fn open(
     let request = roles.start("an agent's session", corpus, sources, Strategy::Program, settings);
     let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
     let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.host, None);
-    // If the session could not start, waiting for its first cell reports why.
+    // If the session could not start, waiting for its first cell reports the reason.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });
     state.consoles.open().insert(console.name().to_owned(), Arc::clone(&console));

@@ -1,5 +1,5 @@
-//! Consent over MCP: the client asks its user by elicitation before a tool changes something. A client that did not
-//! declare elicitation cannot ask, and such calls are refused.
+//! Consent over MCP: before a tool changes something, the client asks its user by elicitation.
+//! Calls are denied if the client did not declare elicitation.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::truncate::plain_head;
 
 /// The field of the form.
 const ALLOW: &str = "allow";
-/// Characters of the arguments that a question repeats.
+/// How many characters of the arguments a question shows.
 const SHOWN_CHARS_MAX: usize = 2_000;
 
 /// The tools of a run that this client starts or continues.
@@ -27,7 +27,7 @@ pub(super) fn tools(
     questions: &mut Option<Arc<Questions>>,
 ) -> ExternalTools {
     let tools = state.app.run_tools();
-    // Without a mode, a client means forms.
+    // A client that declares no mode supports forms.
     let has_forms = |capabilities: ClientCapabilities| {
         capabilities.elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
     };
@@ -69,7 +69,7 @@ fn form(asked: &ConsentRequest) -> ElicitRequestParams {
     }
 }
 
-/// Whoever declines, cancels or leaves the box unticked does not allow it.
+/// Declining, cancelling or leaving the box unticked denies the call.
 fn allows(reply: &ElicitResult) -> bool {
     let is_ticked = reply.content.as_ref().is_some_and(|content| content[ALLOW] == true);
     reply.action == ElicitationAction::Accept && is_ticked

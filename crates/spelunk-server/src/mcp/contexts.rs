@@ -1,5 +1,5 @@
-//! The context tools: inspect registered texts without loading them. Each operation is bounded, counted, and suggests
-//! the next.
+//! The context tools: inspect registered texts without loading them. Each operation is bounded and
+//! counted, and suggests the next.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,6 @@ pub(super) const ID_CHARS_MAX: usize = 1000;
 pub(super) const PATTERN_CHARS_MAX: usize = 10_000;
 pub(super) const QUESTION_CHARS_MAX: usize = 10_000;
 pub(super) const TEXT_CHARS_MAX: usize = 10_000_000;
-/// The maximum number of characters per batch entry.
 const BATCH_CHARS_MAX: usize = 400;
 pub(super) const PASSAGES_MAX: u64 = 20;
 pub(super) const PASSAGES_DEFAULT: u64 = 5;
@@ -62,7 +61,6 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     Ok(ToolAnswer::new(text, data))
 }
 
-/// The maximum number of contexts per list.
 const LIST_MAX: usize = 100;
 
 pub(super) fn peek(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
@@ -173,7 +171,7 @@ pub(crate) fn find(state: &State, wanted: &ContextQuery) -> Result<FoundInContex
         .find(wanted, &mut |_| {})
 }
 
-/// The passages of contexts that match a query best. All retrieval for the tools goes through here.
+/// The passages of contexts that match a query best. All tools retrieve passages through this function.
 fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Result<Ranking, Failure> {
     let ids = if ids.is_empty() {
         state.navigator.list().iter().map(|context| context.id.as_str().to_owned()).collect()
@@ -214,9 +212,8 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAn
     Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
 }
 
-/// A file or a text to register.
 pub(super) struct NewRegistration {
-    /// Admitted already.
+    /// An admitted path.
     pub(super) path: Option<PathBuf>,
     pub(super) text: Option<String>,
     pub(super) id: Option<String>,
@@ -225,7 +222,7 @@ pub(super) struct NewRegistration {
     pub(super) is_replaced: bool,
 }
 
-/// The kind of this name; a new one is declared.
+/// The kind of this name; an unknown one is declared.
 pub(super) fn kind_named(state: &State, name: Option<&str>) -> Result<ContextKind, Failure> {
     let name = name.unwrap_or("document");
     match ContextKind::from_name(name) {
@@ -238,7 +235,6 @@ pub(super) fn kind_named(state: &State, name: Option<&str>) -> Result<ContextKin
     }
 }
 
-/// Registers one file, or one text under its id.
 pub(super) fn register_one(state: &State, new: NewRegistration) -> Result<Arc<Context>, Failure> {
     let NewRegistration { path, text, id, kind, is_replaced } = new;
     let store = state.store();
@@ -348,7 +344,7 @@ fn batch_max(state: &State) -> usize {
     usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX)
 }
 
-/// A failing query does not stop the others.
+/// Answers each query; one that fails does not stop the others.
 fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> ToolAnswer {
     let results: Vec<Value> = queries
         .iter()

@@ -1,5 +1,5 @@
-//! The lines of the protocol on stdio. A line that is not a message gets an error response, where the library would
-//! silently skip it, and no line is buffered beyond a limit.
+//! The lines of the protocol on stdio. A line that is not a message gets an error response, whereas
+//! the library would silently skip it, and no line is buffered beyond a limit.
 
 use std::io;
 
@@ -9,14 +9,12 @@ use tokio::io::{
 };
 use tokio::sync::mpsc;
 
-/// The longest message: as long as the default upload limit, for the texts that a client registers.
+/// The longest message: the default upload limit, because clients register texts.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
-/// The buffer between the library and this module.
 const PIPE_BYTES: usize = 64 << 10;
-/// The maximum number of errors to be written; a client that does not read them is not read from either.
+/// The maximum number of errors waiting to be written; if the client does not read them, nothing more is read from it.
 const ERRORS_MAX: usize = 16;
 
-/// JSON-RPC error codes.
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 
@@ -116,7 +114,6 @@ pub(crate) fn fault(line: &[u8]) -> Option<(Value, i32, String)> {
     Some((id, INVALID_REQUEST, "the message is not JSON-RPC 2.0".to_owned()))
 }
 
-/// Writes the library's lines and errors, each line whole.
 async fn write(
     mut library: impl AsyncBufRead + Unpin,
     mut errors: mpsc::Receiver<String>,

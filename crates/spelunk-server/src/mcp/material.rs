@@ -24,7 +24,7 @@ pub(crate) struct Material {
     contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
-    /// Types of files, as `GLOB=TYPE`.
+    /// File types, as `GLOB=TYPE`.
     types: Vec<String>,
     /// Texts sent with the request.
     given: Vec<SourceInput>,
@@ -42,13 +42,11 @@ impl Material {
         })
     }
 
-    /// Only contexts, by id.
     pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
         let (paths, include, exclude) = (Vec::new(), Vec::new(), Vec::new());
         Self { paths, contexts, include, exclude, types: Vec::new(), given: Vec::new() }
     }
 
-    /// The same material plus these texts.
     pub(crate) fn with(mut self, given: Vec<SourceInput>) -> Self {
         self.given = given;
         self
@@ -58,7 +56,7 @@ impl Material {
         !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
     }
 
-    /// The scan options, with the user's limits. Secrets are always excluded, whatever a client asks for.
+    /// The scan options, with the user's limits. Secrets are always redacted, whatever a client requests.
     pub(crate) fn scan_options(&self, limits: &Limits) -> ScanOptions {
         ScanOptions {
             include: self.include.clone(),
@@ -69,12 +67,12 @@ impl Material {
         }
     }
 
-    /// The detector of the settings, with the types that were named.
+    /// The configured detector, with the named types added.
     pub(crate) fn detector(&self, state: &State) -> Result<Detector, Failure> {
         detector_with(&state.app, &self.types)
     }
 
-    /// The sources, in the order they were named. Types that do not exist are refused, too.
+    /// The sources, in the order they were named. Unknown types are rejected.
     pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
         self.detector(state)?;
         let mut inputs = Vec::new();
@@ -89,7 +87,7 @@ impl Material {
         Ok(inputs)
     }
 
-    /// Reads all of it. Naming none is an error: a root may be a whole disk. Blocking.
+    /// Scans the material. Naming none is an error: a root may be a whole disk. Blocking.
     pub(crate) fn scan(
         &self,
         state: &State,
@@ -103,7 +101,7 @@ impl Material {
         Ok((inputs, corpus.as_text()?))
     }
 
-    /// The same for a question, which needs no text and may be about images. Blocking.
+    /// The same for a question, which may be about images or need no text. Blocking.
     pub(crate) fn scan_if_any(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! Which model answers: a configured provider, the client's own by sampling, agents of the host, or none.
+//! Which model answers: a configured provider, the client's own by sampling, the host's agents, or none.
 
 use std::sync::Arc;
 
@@ -21,14 +21,11 @@ use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
 
-/// Which model the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelChoice {
     /// A provider if there is one, else the client.
     Auto,
-    /// The configured provider.
     Provider,
-    /// The client's model.
     Client,
 }
 
@@ -45,7 +42,6 @@ impl ModelChoice {
     }
 }
 
-/// The models of a call and how they are used.
 pub(super) struct Models {
     pub(super) roles: RoleModels,
     pub(super) host: HostAnswers,
@@ -54,17 +50,15 @@ pub(super) struct Models {
 }
 
 impl Models {
-    /// One model for every role.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
         Self::of_roles(RoleModels::one(root))
     }
 
-    /// Separate models for some roles.
     pub(super) fn of_roles(roles: RoleModels) -> Self {
         Self { roles, host: HostAnswers::default(), patience_ms: 0 }
     }
 
-    /// Agents of the host in place of a model.
+    /// The host's agents instead of a model.
     pub(super) fn of_agents() -> Self {
         let tasks = Arc::new(AgentTasks::default());
         let root = Arc::new(AgentModel::new(Arc::clone(&tasks)));
@@ -72,7 +66,7 @@ impl Models {
         Self { host, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }
 
-    /// Their run settings: the person at a client may take their time.
+    /// The run settings for these models: a person at the client may take their time.
     pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
         let mut settings = state.app.run_settings_within(limits);
         if self.patience_ms > 0 {

@@ -1,5 +1,5 @@
-//! The agent's notes: variables, and buffers for assembling a long text piece by piece. They live in memory as long as
-//! the server, and are bounded.
+//! The agent's notes: variables, and buffers for assembling a long text piece by piece. They are
+//! bounded and live in memory as long as the server.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,6 @@ const BUFFER_ENTRIES_MAX: usize = 1000;
 const BUFFERS_BYTES_MAX: usize = 10_000_000;
 const DEFAULT_BUFFER: &str = "default";
 
-/// All notes of one server.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     vars: BTreeMap<String, String>,
@@ -28,7 +27,6 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The value of a variable.
     pub(super) fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str)
     }
@@ -63,10 +61,9 @@ fn full(what: &str, max: u64) -> Usage {
     }
 }
 
-/// The actions of `notes`.
 pub(super) const ACTIONS: [&str; 7] = ["set", "get", "list", "append", "read", "pop", "clear"];
 
-/// `notes`: one tool for variables and buffers, which share their names here.
+/// `notes`: one tool for variables and buffers.
 pub(super) fn note(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let action = arguments.needed("action", NAME_CHARS_MAX)?;
     match action.as_str() {
@@ -211,7 +208,7 @@ pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     arguments.finish()?;
     let notes = state.notes();
     let entries = notes.buffers.get(&label).map(Vec::as_slice).unwrap_or_default();
-    // A long separator may be repeated a thousand times; the response is bounded, and so is this.
+    // The separator may be repeated a thousand times, but both are bounded.
     let text = entries.join(&join);
     Ok(ToolAnswer::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
 }

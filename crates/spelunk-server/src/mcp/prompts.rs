@@ -9,7 +9,6 @@ const SESSION: &str = include_str!("prompts/rlm-session.md");
 const REVIEW: &str = include_str!("prompts/review-directory.md");
 const ARGUMENT_CHARS_MAX: usize = 10_000;
 
-/// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
     let question = PromptArgument::new("question").with_description("The question").with_required(true);
     let paths = PromptArgument::new("paths")
@@ -29,7 +28,6 @@ pub(super) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// One prompt, with its arguments filled in.
 pub(super) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     let argument = |name: &str| -> Option<String> {
         let given = arguments?.get(name)?.as_str()?;

@@ -1,5 +1,5 @@
-//! `rlm_query` and `rlm_plan`: asks a question about text, or plans that without spending anything. Runs are started only
-//! by explicit calls like this one.
+//! `rlm_query` and `rlm_plan`: answer a question about text, or plan it without spending anything.
+//! Only explicit calls like these start runs.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling but
     ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, or explore \
     with rlm_repl and the context tools yourself";
 
-/// How to answer a question: the options that every frontend accepts under the same names.
+/// How to answer a question: options that every frontend accepts under the same names.
 #[derive(Clone)]
 pub(crate) struct Manner {
     pub(crate) strategy: StrategyChoice,
@@ -77,7 +77,6 @@ impl Manner {
     }
 }
 
-/// The strategy in the arguments, if any.
 pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoice>, Usage> {
     let Some(word) = arguments.text("strategy", RUN_CHARS_MAX)? else { return Ok(None) };
     let known = StrategyChoice::of(&word);
@@ -85,14 +84,13 @@ pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoic
     known.map(Some).ok_or_else(|| wrong("strategy", &words()))
 }
 
-/// A parsed question, from any frontend.
 #[derive(Clone)]
 pub(crate) struct Query {
     pub(crate) question: String,
     pub(crate) material: Material,
     pub(crate) manner: Manner,
     pub(crate) limits: Limits,
-    /// The conversation of a caller that runs tools itself.
+    /// The conversation of a caller that runs its own tools.
     pub(crate) turn: Option<CallerTurn>,
     pub(crate) tools: ExternalTools,
 }
@@ -114,7 +112,6 @@ impl Query {
     }
 }
 
-/// The arguments of `rlm_query`.
 struct QueryCall {
     query: Query,
     model: ModelChoice,
@@ -157,7 +154,6 @@ pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Li
     Ok(limits)
 }
 
-/// `rlm_query`.
 pub(super) async fn query(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -177,7 +173,7 @@ pub(super) async fn query(
     Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
 
-/// Starts a run that waits for agents, with its tasks.
+/// Starts a run whose calls are tasks for agents.
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
@@ -190,7 +186,6 @@ pub(super) async fn begin_tasks(
     Ok((launch(state, query, thought, models, slot).await?, agent_tasks))
 }
 
-/// Reads the sources and starts the run.
 async fn launch(
     state: &Arc<State>,
     query: Query,
@@ -210,7 +205,6 @@ async fn launch(
     Ok(state.runs.keep(ready.start()?, slot, host, then))
 }
 
-/// Stores the answer with the thought that led to it.
 fn keep_with_thought(state: &Arc<State>, number: usize, name: ClientModelName) -> AfterEnd {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
@@ -239,7 +233,7 @@ fn passages(state: &State, query: &Query, hint: &str) -> Result<ToolAnswer, Fail
     Ok(ToolAnswer::new(format!("{found}\n[{hint}]"), data))
 }
 
-/// The result of a run, or passages if it was to use the model of a client that cannot sample after all.
+/// The result of a run, or passages if the client whose model it was to use cannot sample after all.
 pub(super) async fn ended_run(state: &Arc<State>, live: &Live, came: &Ended) -> Result<ToolAnswer, Failure> {
     let cannot_sample = came.result.answer.is_none()
         && came.result.error.as_ref().is_some_and(|error| error.code() == ErrorCode::ModelNotFound);
@@ -258,7 +252,6 @@ pub(super) async fn ended_run(state: &Arc<State>, live: &Live, came: &Ended) -> 
     }
 }
 
-/// The result of a run.
 pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure> {
     let Ended { result, view } = ended;
     let mut data = result_json(result, view, &state.app.workspace()?.blobs());
@@ -279,7 +272,6 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure>
     Ok(if result.answer.is_none() { ToolAnswer::failed(text, data) } else { ToolAnswer::new(text, data) })
 }
 
-/// The response for a run in progress.
 pub(super) fn under_way(live: &Live) -> ToolAnswer {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
     let text = format!(
@@ -293,7 +285,7 @@ pub(super) fn under_way(live: &Live) -> ToolAnswer {
 }
 
 const QUESTION_CHARS_MAX: usize = 100_000;
-/// The maximum number of rows shown of the manifest and of the tasks.
+/// The maximum number of rows of the manifest and of the tasks.
 const ROWS_MAX: usize = 200;
 
 /// `rlm_plan`: how text would be split into tasks and what that would cost.
@@ -316,7 +308,7 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     Ok(ToolAnswer::new(plan_text(&planned, with_tasks), data))
 }
 
-/// Reads all of the material and plans it. Blocking.
+/// Scans and plans the material. Blocking.
 pub(crate) fn make_plan(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
     let settings = &state.app.settings;
     let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;

@@ -1,6 +1,6 @@
-//! Questions to the client: its model is asked for a reply, its user for consent. A client of 2025-11-25 or earlier is
-//! sent a request directly. From 2026-07-28 on a server sends no requests: questions wait here until the response of a
-//! tool carries them all to the client, and the client's next call brings the replies.
+//! Questions to the client: for a reply of its model, or for its user's consent. A client of 2025-11-25 or
+//! earlier is sent a request directly. From 2026-07-28 on, a server sends no requests: questions wait here
+//! until a tool response carries them to the client, and the client's next call brings the replies.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,21 +14,20 @@ use rmcp::{Peer, RoleServer};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-/// Questions that start together are sent together: a batch is sent once none has followed for this long.
+/// Questions that arise together are sent together: a batch is sent when no question has followed for this long.
 const SETTLE: Duration = Duration::from_millis(50);
 const SETTLE_TIMES_MAX: u32 = 40;
 
-/// How the client is asked.
 #[derive(Clone)]
 pub(super) enum ClientChannel {
-    /// By a direct request.
+    /// With a direct request.
     Request(Peer<RoleServer>),
     /// In the response of a tool.
     Rounds(Arc<Questions>),
 }
 
 impl ClientChannel {
-    /// The channel of this client. A client that is asked in rounds has one list of questions for each run.
+    /// The channel of this client. A client that is asked in rounds has one list of questions per run.
     pub(super) fn of(context: &RequestContext<RoleServer>, questions: &mut Option<Arc<Questions>>) -> Self {
         let asks_in_rounds =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
@@ -44,14 +43,13 @@ impl ClientChannel {
 pub(super) struct Questions {
     waiting: Mutex<BTreeMap<String, PendingQuestion>>,
     n_asked: AtomicU64,
-    /// Counts questions, to wait for the next.
+    /// Counts questions, so that callers can wait for the next.
     arrived: watch::Sender<u64>,
 }
 
 struct PendingQuestion {
     request: InputRequest,
     reply: oneshot::Sender<Value>,
-    /// Whether it was sent to the client.
     is_sent: bool,
 }
 
@@ -62,7 +60,7 @@ impl Default for Questions {
 }
 
 impl Questions {
-    /// The client's reply; `None` if it came back without one. The question waits from this call on.
+    /// Adds a question at once and waits for the client's reply; `None` if the client returned without one.
     pub(super) fn ask(
         &self,
         call: &impl Display,
@@ -107,8 +105,8 @@ impl Questions {
         requests
     }
 
-    /// Delivers replies to their callers. A question that was sent but has no reply failed; unknown replies are
-    /// ignored.
+    /// Delivers replies to their callers. A question that was sent but got no reply has failed;
+    /// unknown replies are ignored.
     pub(super) fn give(&self, sent: &[String], mut replies: BTreeMap<String, Value>) {
         let mut waiting = self.waiting();
         for key in sent {

@@ -1,5 +1,5 @@
-//! The essential tools for text: search files or contexts, read lines, grep, and register. Each takes several contexts at
-//! once; one that fails does not stop the others.
+//! The essential tools for text: search files or contexts, read lines, grep, and register. Each
+//! accepts several contexts; one that fails does not stop the others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ use super::material::Material;
 use super::state::State;
 use super::truncate::cut;
 
-/// Ids shown of the contexts of a directory.
+/// How many ids of a directory's contexts are shown.
 const ADDED_SHOWN_MAX: usize = 50;
 
 /// `search`: passages of files or of contexts.
@@ -73,7 +73,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     Ok(ToolAnswer::new(text, data))
 }
 
-/// What lines a call of `context_read` wants.
+/// The lines that a call of `context_read` requests.
 enum Part {
     Lines { first: u64, n: u64 },
     Whole { chars_max: usize },
@@ -107,10 +107,10 @@ fn read_one(state: &State, id: &str, part: &Part) -> Result<(String, Value), Fai
             return Ok((text, data));
         }
     };
-    // A page begins at a multiple of its length, so the lines may be on two of them.
+    // A page begins at a multiple of its length, so the lines may be on two pages.
     let (page, skipped) = ((first - 1) / n.max(1), (first - 1) % n.max(1));
     let Ok(before) = state.navigator.page(id, page, n) else {
-        // Behind the last page there is nothing; any other error is that of the first page too.
+        // If this is beyond the last page, there are no lines; any other error occurs for the first page too.
         let n_lines = state.navigator.page(id, 0, n)?.page.n_lines;
         let data = json!({ "id": id, "text": "", "line": first, "total_lines": n_lines, "next_line": null });
         return Ok((format!("[end, line {n_lines} of {n_lines}]"), data));
@@ -140,7 +140,7 @@ fn to_size(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// `context_grep`. With `context_id`, its former argument, it answers in its former form.
+/// `context_grep`. With its former argument `context_id`, the answer has the former format.
 pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let id = arguments.text("context_id", ID_CHARS_MAX)?;
     let ids = ids(state, &mut arguments)?;
@@ -175,7 +175,7 @@ fn ids(state: &State, arguments: &mut Arguments) -> Result<Vec<String>, Failure>
     Ok(arguments.texts("ids", n_max, ID_CHARS_MAX)?)
 }
 
-/// One answer for each context. A single one that fails is the failure of the call.
+/// One answer per context. If there is only one and it fails, the call fails.
 fn each(
     ids: &[String],
     one: impl Fn(&str) -> Result<(String, Value), Failure>,
@@ -255,7 +255,7 @@ fn add_directory(
     Ok(ToolAnswer::new(text, data))
 }
 
-/// What was not taken, with a few names.
+/// The skipped files, with a few names.
 fn left_out(report: &ScanReport) -> String {
     if report.skipped.is_empty() {
         return String::new();

@@ -16,7 +16,6 @@ const VARIABLE: &str = "rlm://vars/";
 const PAGE_MAX: usize = 100;
 const URI_BYTES_MAX: usize = 2000;
 
-/// What a URI refers to.
 #[derive(Debug, PartialEq, Eq)]
 enum ResourceUri {
     Context(String),
@@ -24,7 +23,6 @@ enum ResourceUri {
     Variable(String),
 }
 
-/// The URI templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{CONTEXT}{{id}}"), "context")

@@ -28,15 +28,13 @@ use super::runs::{Ended, Live};
 use super::state::State;
 use super::tool_wait::{CallStart, Work};
 
-/// The maximum number of runs per list.
 const RUNS_SHOWN_MAX: usize = 20;
-/// How long a call waits for a run unless it says otherwise.
+/// The default of how long a call waits for a run.
 const WAIT_MS: u64 = 45_000;
 
-/// The actions of `rlm_run`.
 pub(super) const ACTIONS: [&str; 4] = ["result", "status", "cancel", "resume"];
 
-/// `rlm_run`: the tools of an existing run under one name.
+/// `rlm_run`: all tools for existing runs under one name.
 pub(super) async fn run(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -54,7 +52,7 @@ pub(super) async fn run(
     }
 }
 
-/// The arguments with the time that a call waits at most: many clients give up after a minute.
+/// Adds the default wait to the arguments: many clients give up after a minute.
 pub(super) fn with_patience(mut arguments: Arguments) -> Arguments {
     arguments.unless_given("wait_ms", json!(WAIT_MS));
     arguments
@@ -93,7 +91,7 @@ pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     Ok(ToolAnswer::new(text, data))
 }
 
-/// A run as JSON with its answer, for the resource.
+/// A run with its answer as JSON, for the resource.
 pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     let (workspace, run) = find_run(&state.app, Some(name))?;
     let view = read_view(&workspace, &run)?;
@@ -147,7 +145,7 @@ pub(super) async fn cancel(
         let message = format!("run `{}` is not in progress on this server", run.short());
         return Err(Usage { message, hint: "see its state with `rlm_run`, action status".into() }.into());
     }
-    // A run that was started over HTTP ends by itself; nobody here can wait for it.
+    // A run that was started over HTTP ends on its own; nothing here can wait for it.
     if let Some(live) = state.runs.find(&run) {
         tokio::select! {
             _ = live.end() => {}
@@ -205,7 +203,7 @@ pub(super) async fn resume(
     Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
-/// Arguments that cannot be combined with `run`: the run has its own.
+/// Arguments that cannot be combined with `run`, because the run has its own.
 const OF_THE_RUN: [&str; 12] = [
     "paths",
     "contexts",
@@ -253,12 +251,10 @@ pub(super) async fn ask_more(
     Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
-/// A run to continue.
 struct Continuation {
     run: RunId,
     view: RunView,
     limits: Limits,
-    /// The follow-up question.
     more: Option<String>,
     slot: Slot,
 }
@@ -277,7 +273,7 @@ async fn go_on(
     let (request, starting) = (models.roles.request(settings), Arc::clone(state));
     let runtime = tokio::runtime::Handle::current();
     let handle = blocking(move || {
-        // Reading the sources again takes a while; the run itself is started on the server's runtime.
+        // Reading the sources again takes a while; the run itself starts on the server's runtime.
         let _entered = runtime.enter();
         let sandbox = starting.sandbox.clone();
         asking::go_on(&starting.app, sandbox, tools, (&run, more.as_deref()), request, &mut |_| {})
@@ -286,7 +282,7 @@ async fn go_on(
     Ok(state.runs.keep(handle, slot, models.host, None))
 }
 
-/// The models the run was started with, as far as they are available.
+/// The models the run was started with, if they are available.
 fn same_models(
     state: &State,
     context: &RequestContext<RoleServer>,

@@ -1,5 +1,5 @@
 //! The runs of this server. A task follows the events of each run to its end, so that it continues whether or not a
-//! client waits. The journal is the source of truth about a run; this only tracks what is in progress.
+//! client waits. The journals are the source of truth about runs; this only tracks which are in progress.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -25,7 +25,6 @@ use super::query::Query;
 use super::questions::Questions;
 use super::sampling::ClientModelName;
 
-/// All runs in progress.
 pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
     keepers: Mutex<JoinSet<()>>,
@@ -33,7 +32,6 @@ pub(super) struct Runs {
     app: Arc<App>,
 }
 
-/// A run in progress.
 pub(super) struct Live {
     pub(super) run: RunId,
     pub(super) cancel: Cancel,
@@ -50,24 +48,21 @@ pub(super) struct HostAnswers {
     pub(super) questions: Option<Arc<Questions>>,
     /// What the client calls its model.
     pub(super) client_model: ClientModelName,
-    /// Tasks for agents, if agents replace the model.
+    /// The tasks for agents, if agents replace the model.
     pub(super) agent_tasks: Option<Arc<AgentTasks>>,
-    /// What was asked of the client's model, to find passages for if the client cannot sample after all.
+    /// The query for the client's model, to find passages if the client cannot sample after all.
     pub(super) query: Option<Arc<Query>>,
 }
 
-/// What to do with the result of a run.
 pub(super) type AfterEnd = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// The state of a run, folded from its events so far.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     pub(super) view: RunView,
-    /// The notice of each task, by frame.
     pub(super) notices: BTreeMap<FrameId, String>,
 }
 
-/// The progress of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     pub(super) seq: u64,
@@ -75,20 +70,18 @@ pub(super) struct Step {
     pub(super) text: String,
 }
 
-/// The result of a run.
 pub(crate) struct Ended {
     pub(crate) result: RunResult,
     pub(crate) view: RunView,
 }
 
-/// The client's model by the name that it gave, if it answered.
+/// The name of the client's model, if it answered.
 pub(super) fn model_name(name: &ClientModelName) -> Option<String> {
     let name = name.lock().unwrap_or_else(PoisonError::into_inner);
     (!name.is_empty()).then(|| format!("{OF_CLIENT}/{name}"))
 }
 
 impl Live {
-    /// Its current state.
     pub(super) fn fold(&self) -> MutexGuard<'_, Fold> {
         self.fold.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +100,7 @@ impl Runs {
         Self { live, keepers, stop, app }
     }
 
-    /// Takes a slot for a run, before anything is read for it.
+    /// Takes a slot for a run before anything is read for it.
     pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
         let registry = &self.app.live_runs;
         registry.take_slot().ok_or_else(|| Usage {
@@ -164,12 +157,11 @@ impl Runs {
         self.live().get(run).cloned()
     }
 
-    /// Every run in progress.
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
         self.live().values().cloned().collect()
     }
 
-    /// Stops every run where it is. Their journals are complete when this returns.
+    /// Stops every run. The journals are complete when this returns.
     pub(super) async fn abandon_all(&self) {
         self.stop.send_replace(true);
         let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
@@ -213,7 +205,7 @@ async fn follow(
                 let text = notice.unwrap_or_else(|| run_status(&fold.view, 0, began.elapsed()));
                 tell.send_replace(Step { seq: fold.view.seq_last, text });
             }
-            // What cannot be parsed now is read from the journal by later requests.
+            // Later requests read records that cannot be parsed here from the journal.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
         }
     }
@@ -224,6 +216,6 @@ async fn follow(
 
 /// Resolves when the server stops.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A dropped sender means that the server has stopped, too.
+    // If the sender was dropped, the server has stopped too.
     drop(stop.wait_for(|stop| *stop).await);
 }

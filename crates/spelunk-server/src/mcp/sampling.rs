@@ -13,30 +13,27 @@ use rmcp::model::{
     ModelPreferences, SamplingMessage, SamplingMessageContentBlock,
 };
 use spelunk_app::provider::OF_CLIENT;
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, ModelRef, StopReason};
 
 use super::questions::ClientChannel;
 use super::truncate::plain_head;
 
-/// A client may show its user the request and wait for approval.
+/// How long a call may take: a client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 const DETAIL_CHARS_MAX: usize = 300;
 const NAME_CHARS_MAX: usize = 100;
 
-/// The role a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelRole {
-    /// The root model.
     Root,
     /// Answers the root's many sub-calls.
     Sub,
 }
 
-/// The name of the client's model, as its last reply gave it; empty before the first.
+/// The name of the client's model from its last reply; empty before the first.
 pub(super) type ClientModelName = Arc<Mutex<String>>;
 
-/// The client's model.
 pub(super) struct SamplingModel {
     reference: ModelRef,
     role: ModelRole,
@@ -61,8 +58,8 @@ impl Model for SamplingModel {
         &self.reference
     }
 
-    fn price(&self) -> Option<Price> {
-        None
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::default()
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-/// The properties of an object, as the arguments or the output of a tool.
+/// The properties of an object: the arguments or the output of a tool.
 #[derive(Default)]
 pub(super) struct Properties {
     schemas: JsonObject,
@@ -30,8 +30,8 @@ impl Properties {
         schema
     }
 
-    /// An object with at least these properties, or with an error in their place: some clients validate errors against
-    /// the output schema.
+    /// An object with at least these properties, or with an error instead: some clients validate
+    /// errors against the output schema.
     pub(super) fn output(&self) -> JsonObject {
         let mut schemas = self.schemas.clone();
         schemas.insert("error".to_owned(), json!({ "type": ["object", "null"] }));
@@ -75,7 +75,6 @@ pub(super) fn object(doc: &str) -> Value {
     json!({ "type": "object", "description": doc })
 }
 
-/// A list of objects.
 pub(super) fn objects(doc: &str) -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": doc })
 }

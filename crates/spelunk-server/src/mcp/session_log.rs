@@ -1,6 +1,6 @@
-//! Thoughts: the agent's reasoning in a session, stored as a context of the workspace so that it can be explored and
-//! queried. A query may include them: those of this session in full, and summaries of the three sessions before
-//! it. The answer is then stored with the thought that led to it, with the model and the time.
+//! Thoughts: the agent's reasoning in a session, stored as a context of the workspace so that it can be
+//! explored and queried. A query may include the thoughts of this session in full and summaries of the last
+//! three sessions. The answer is then stored with the thought that led to it, the model and the time.
 
 use std::sync::Arc;
 
@@ -17,17 +17,15 @@ use super::sampling::ClientModelName;
 use super::state::State;
 use super::truncate::cut;
 
-/// The prefix of session ids.
 const PREFIX: &str = "thoughts/";
 const THOUGHT_CHARS_MAX: usize = 50_000;
 const THOUGHTS_MAX: usize = 1000;
 const SESSION_BYTES_MAX: usize = 2_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
-/// How much of an earlier session is shown, and of one thought in it.
+/// How many characters of an earlier session, and of one thought in it, are shown.
 const EARLIER_CHARS_MAX: usize = 2000;
 const LINE_CHARS_MAX: usize = 200;
 
-/// The thoughts of one session.
 #[derive(Debug)]
 pub(super) struct Session {
     /// Contains the start time, so that ids sort by time.
@@ -55,7 +53,6 @@ impl Session {
         Self { id: format!("{PREFIX}{now_ms:013}"), thoughts: Vec::new() }
     }
 
-    /// The whole session as text.
     fn render(&self) -> String {
         let mut text = String::new();
         for (idx, thought) in self.thoughts.iter().enumerate() {
@@ -87,7 +84,6 @@ impl Session {
     }
 }
 
-/// Writes the session to the workspace.
 fn save(state: &State, id: &str, text: String) -> Result<(), Failure> {
     drop(state.app.workspace()?);
     let mut new = NewContext::new(ContextId::new(id)?, ContextKind::Memory, NewSource::Inline(text));
@@ -136,7 +132,7 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Fa
     Ok(ToolAnswer::new(text, data))
 }
 
-/// A session in few words: the first line of each thought and answer. If that is still too long, of the last ones.
+/// A summary of a session: the first line of each thought and answer; if too long, only the last ones.
 fn summary(text: &str) -> String {
     let (mut lines, mut wants_line) = (Vec::new(), false);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

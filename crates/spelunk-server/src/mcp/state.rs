@@ -1,5 +1,5 @@
-//! The state of the server between calls: the store, the runs of this process, code sessions, the agent's notes, and
-//! the directories it may read.
+//! The state of the server between calls: the store, the runs of this process, code sessions, the
+//! agent's notes, and the directories that may be read.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,14 +22,12 @@ use super::runs::Runs;
 use super::session_log::Session;
 use super::tool_wait::Rounds;
 
-/// The longest path that is accepted.
 const PATH_BYTES_MAX: usize = 4096;
-/// Entries of a directory that are looked at to complete a path, and paths that are offered.
+/// How many entries of a directory are read to complete a path, and how many paths are offered.
 const ENTRIES_MAX: usize = 10_000;
 const COMPLETIONS_MAX: usize = 50;
-/// The maximum number of concurrent reads.
 const READS_MAX: usize = 64;
-/// With less, a tool could not even report an error.
+/// The minimum: with less, a tool could not even report an error.
 const OUTPUT_CHARS_MIN: u64 = 1000;
 
 /// The options of the server.
@@ -114,7 +112,7 @@ impl State {
         &self.roots
     }
 
-    /// The last path component of each root: enough to tell them apart, and no more than a client needs.
+    /// The last path component of each root: enough to distinguish them, and no more than a client needs.
     pub(crate) fn root_names(&self) -> Vec<String> {
         let name = |root: &PathBuf| root.file_name().map(|name| name.to_string_lossy().into_owned());
         self.roots.iter().map(|root| name(root).unwrap_or_else(|| "/".to_owned())).collect()
@@ -142,7 +140,7 @@ impl State {
                 "ask about it with `spelunk ask` or the library, on the machine of its user".to_owned();
             return Err(Usage { message, hint }.into());
         }
-        // Named as typed: the client must not learn what is outside the roots.
+        // Named as typed, so that the client learns nothing about what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
         let mut first = None;
         for path in self.places(typed) {
@@ -155,13 +153,13 @@ impl State {
             };
             first.get_or_insert(refused);
         }
-        // What is named from the current directory and lies outside is not looked for any further.
+        // If the path is outside the roots as seen from the current directory, the error says only that.
         let is_here = self.is_below(&self.app.current_dir.join(typed));
         Err(first.filter(|_| is_here).unwrap_or_else(outside).into())
     }
 
-    /// What a typed path may mean, as far as it is below a root: seen from the current directory, from a root, or with
-    /// the name of a root in front.
+    /// The possible meanings of a typed path that are below a root: relative to the current
+    /// directory, relative to a root, or beginning with the name of a root.
     fn places(&self, typed: &str) -> impl Iterator<Item = PathBuf> {
         let above = self.roots.iter().flat_map(|root| std::iter::once(root.as_path()).chain(root.parent()));
         let places =
@@ -175,7 +173,7 @@ impl State {
         [&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root))
     }
 
-    /// The paths that begin as typed, in order; directories end with a slash, and hidden names are left out. Blocking.
+    /// The sorted paths that begin as typed; directories end with a slash, hidden names are skipped. Blocking.
     #[expect(clippy::disallowed_methods, reason = "names of files are listed, and nothing is read")]
     pub(crate) fn complete(&self, typed: &str) -> Vec<String> {
         let (above, begun) = typed.split_at(typed.rfind('/').map_or(0, |at| at + 1));

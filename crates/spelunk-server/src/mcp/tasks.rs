@@ -1,6 +1,6 @@
-//! The task tools: a run whose analysts are agents of the host. `rlm_tasks` splits the text and starts the run; agents
-//! claim its tasks one by one and submit their findings. An unusable report is returned with the reason; the synthesis
-//! follows when all parts are done.
+//! The task tools: a run whose analysts are the host's agents. `rlm_tasks` splits the text and
+//! starts the run; agents claim its tasks one by one and submit their findings. An unusable report
+//! is returned with the reason; the synthesis follows when all parts are done.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,6 @@ const ID_CHARS_MAX: usize = 200;
 const REPLY_CHARS_MAX: usize = 1_000_000;
 const LEASE_MS: u64 = 600_000;
 const LEASE_MS_MAX: u64 = 86_400_000;
-/// The maximum number of tasks per list.
 const LIST_MAX: usize = 100;
 /// How long to wait for the engine's verdict on a reply.
 const VERDICT: Duration = Duration::from_secs(10);
@@ -127,7 +126,7 @@ fn id(live: &Live, call: &CallId) -> String {
     format!("{}/{call}", live.run.short())
 }
 
-/// The named run, or the only one with tasks.
+/// The named run, or the only one that has tasks.
 fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     let mut waiting = state.runs.all();
     waiting.retain(|live| live.host.agent_tasks.is_some());
@@ -153,7 +152,6 @@ fn no_agent_tasks() -> Usage {
     Usage { message: "the run does not wait for agents".into(), hint: "start one with `rlm_tasks`".into() }
 }
 
-/// The named task.
 fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {
     let bad = || wrong("task", "is not a task id, such as `13fcbfa5/0.3#0`");
     let (run, call) = name.split_once('/').ok_or_else(bad)?;
@@ -198,11 +196,11 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     Ok(told(state, &live, &one, &prompt, offset))
 }
 
-/// The task as an agent reads it. A text longer than one response continues at `next_offset`.
+/// The task for the agent. A text longer than one response continues at `next_offset`.
 fn told(state: &State, live: &Live, task: &TaskSummary, prompt: &Prompt, offset: u64) -> ToolAnswer {
     let body = body(prompt);
     let n_chars = body.chars().count();
-    // Room for the instructions and the surrounding fields.
+    // Leaves room for the instructions and the surrounding fields.
     let room = state.output_chars_max.saturating_sub(prompt.system.chars().count() + 1000).max(500);
     let skip = usize::try_from(offset).unwrap_or(usize::MAX);
     let part: String = body.chars().skip(skip).take(room).collect();
@@ -276,7 +274,6 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
     }
 }
 
-/// The run's verdict on a reply.
 struct Verdict {
     is_accepted: bool,
     /// As one line.

@@ -1,6 +1,6 @@
 //! Waits for a run or a cell on behalf of one tool call: progress notifications, cancellation, and rounds. A round ends
 //! the call with the run's questions and a handle; the client calls again with the handle and the replies. The handle
-//! is random and means nothing outside this process: nothing a client sends is trusted.
+//! is random and means nothing outside this process: nothing that a client sends is trusted.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -32,11 +32,8 @@ const SUSPENDED_MAX: usize = 64;
 /// The minimum interval between progress notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a call waits for.
 pub(super) enum Work {
-    /// The end of a run.
     Run(Arc<Live>),
-    /// The output of a cell.
     Cell { console: Arc<Console>, said: oneshot::Receiver<String> },
 }
 
@@ -49,25 +46,21 @@ impl Work {
     }
 }
 
-/// One tool call that waits.
 struct Wait<'a> {
     state: &'a Arc<State>,
     context: &'a RequestContext<RoleServer>,
     /// The tool that was called; a handle is valid only for the same tool.
     tool: &'static str,
-    /// The timeout; without one, waits until the end.
+    /// The timeout; `None` waits until the end.
     ms_max: Option<u64>,
 }
 
-/// The outcome of a call before it waits.
 pub(super) enum CallStart {
-    /// What it waits for, and for how long; without a limit, until the end.
+    /// What it waits for, and for how long; `None` means until the end.
     Waits(Work, Option<u64>),
-    /// An immediate response.
     Answered(ToolAnswer),
 }
 
-/// Waits, if there is something to wait for.
 pub(super) async fn wait_for(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -83,7 +76,6 @@ pub(super) async fn wait_for(
     }
 }
 
-/// The state of a call from its earlier rounds.
 #[derive(Debug, Clone, Copy, Default)]
 struct EarlierRounds {
     n_rounds: u32,
@@ -157,7 +149,6 @@ pub(super) async fn go_on(
     wait.finish(suspended.work, suspended.past).await
 }
 
-/// Why the wait ended.
 enum WaitOutcome {
     Ended(Arc<Ended>),
     Printed(String),
@@ -172,7 +163,6 @@ enum WaitOutcome {
 }
 
 impl Wait<'_> {
-    /// Waits, and turns the outcome into a response.
     async fn finish(&self, mut work: Work, mut past: EarlierRounds) -> Result<CallToolResponse, ErrorData> {
         loop {
             let came = self.follow(&mut work, &mut past.seq_told).await;
@@ -183,7 +173,7 @@ impl Wait<'_> {
                 WaitOutcome::Asks => {
                     let questions = work.live().host.questions.as_ref().map(|questions| questions.take());
                     let requests = questions.unwrap_or_default();
-                    // Another call took them; this one keeps waiting.
+                    // Another call took them, so this one keeps waiting.
                     if requests.is_empty() {
                         continue;
                     }
@@ -257,7 +247,7 @@ impl Wait<'_> {
             };
             if let Some(token) = token.as_ref().filter(|_| step.seq > *seq_told) {
                 *seq_told = step.seq;
-                // Steps are numbered by events, so that the number always increases.
+                // The number of a step is that of its event, so it always increases.
                 #[expect(clippy::cast_precision_loss, reason = "nobody counts events beyond 2^52")]
                 let param = ProgressNotificationParam::new(token.clone(), step.seq as f64);
                 // A client that does not listen misses the notification.
@@ -272,7 +262,7 @@ impl Wait<'_> {
 async fn said(work: &mut Work) -> Option<String> {
     match work {
         Work::Run(_) => pending().await,
-        // If the session ended without output for this cell, its end reports that.
+        // If the session ended without output for this cell, the wait reports its end.
         Work::Cell { said, .. } => match said.await {
             Ok(text) => Some(text),
             Err(_) => pending().await,

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// The overhead of a value besides its own characters: a comma, quotes, a colon.
+/// The overhead of a value: a comma, quotes, a colon.
 const FRAME_CHARS: usize = 4;
 /// The marker that replaces the truncated part of a text.
 const MARK: &str = "… [cut]";
@@ -34,7 +34,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// The protocol's parser allows 128 levels, which bounds the recursion.
+    /// Recursion is bounded: the protocol's parser allows 128 levels.
     fn take(&mut self, value: Value) -> Value {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => {

@@ -50,7 +50,7 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     })
 }
 
-/// The type of an error is in a header; `code` is put into the message, since the body has no field for one.
+/// The error type is in a header; `code` is put into the message, since the body has no field for one.
 pub(super) fn error_body(message: &str, code: Option<&str>) -> Value {
     match code {
         Some(code) => json!({ "message": message, "__type": code }),
@@ -85,7 +85,7 @@ fn framed(name: &str, payload: &Value) -> Vec<u8> {
     frame(&headers, payload.to_string().as_bytes())
 }
 
-/// Lengths, their checksum, headers, payload, and a checksum of everything.
+/// Lengths and their checksum, headers, payload, and a checksum of everything.
 fn frame(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::new();
     for (name, value) in headers {

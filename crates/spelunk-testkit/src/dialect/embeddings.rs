@@ -1,9 +1,8 @@
-//! Embeddings, in the formats of OpenAI and Ollama. A text's vector is its length in bytes, its number of words, and
-//! 0.5.
+//! Embeddings in the formats of OpenAI and Ollama. A text's vector is its length in bytes, its
+//! number of words, and 0.5.
 
 use serde_json::{Value, json};
 
-/// The reply to an embedding request.
 pub(crate) fn vectors(path: &str, body: &Value) -> Value {
     let texts = match &body["input"] {
         Value::String(text) => vec![text.as_str()],
@@ -16,7 +15,7 @@ pub(crate) fn vectors(path: &str, body: &Value) -> Value {
         let embeddings: Vec<Value> = texts.iter().map(vector).collect();
         return json!({ "model": body["model"], "embeddings": embeddings, "total_duration": 1, "prompt_eval_count": n_tokens });
     }
-    // The order is not guaranteed, so it is reversed.
+    // Clients must not rely on the order, so it is reversed.
     let rows = texts.iter().enumerate().rev();
     let data: Vec<Value> = rows
         .map(|(idx, text)| json!({ "object": "embedding", "index": idx, "embedding": vector(text) }))

@@ -76,7 +76,7 @@ fn chunk(spoken: &ScriptedReply, delta: &Value, finish_reason: Option<&str>) -> 
     event(None, &body)
 }
 
-/// A piece of the text, one token; the first is the least likely.
+/// A piece of the text as one token; the first token is the least likely.
 fn said(spoken: &ScriptedReply, piece: &str, is_first: bool) -> Vec<u8> {
     let mut body = envelope(spoken, "chat.completion.chunk");
     let logprobs = spoken.manner.certainty.filter(|_| spoken.with_logprobs).map(|certainty| {

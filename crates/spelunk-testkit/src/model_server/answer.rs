@@ -1,4 +1,4 @@
-//! From a request to the bytes of its response: good replies, and every fault.
+//! From a request to the bytes of its response: good replies and every fault.
 
 use std::io;
 use std::sync::Arc;
@@ -34,12 +34,10 @@ pub(super) async fn serve(stream: TcpStream, book: Arc<ServerState>) {
     }
 }
 
-/// One request and its response.
 struct Exchange<'a> {
     book: &'a ServerState,
     call: Option<String>,
     dialect: Dialect,
-    /// Whether the request asked for a stream.
     is_streamed: bool,
     spoken: ScriptedReply,
 }
@@ -86,7 +84,7 @@ async fn answer(mut connection: Connection, book: &ServerState, request: Recorde
     }
 }
 
-/// Answers a request that no rule matches, with a message that shows up in the test's failure.
+/// Answers a request that no rule matches with a message that appears in the test's failure.
 async fn refuse(mut connection: Connection, book: &ServerState, request: Recorded) -> io::Result<After> {
     let name = request.call.as_deref().unwrap_or("a request without a call");
     let message = format!("no rule of the script answers {name} to `{}`", request.path);
@@ -213,7 +211,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Sends the beginning, this event, and a clean end of the body.
+    /// Sends the beginning, this event, and ends the body cleanly.
     async fn end_with(self, mut connection: Connection, event: &[u8]) -> io::Result<After> {
         self.send_beginning(&mut connection).await?;
         connection.close_stream(event).await?;
@@ -227,7 +225,7 @@ impl Exchange<'_> {
     }
 }
 
-/// A request for something other than a reply: answered even without a rule, or with a rule's fault.
+/// A request for something other than a reply: answered without a rule, or with a rule's fault.
 struct SideRequest {
     name: &'static str,
     body: Value,
@@ -247,7 +245,7 @@ impl SideRequest {
     }
 }
 
-/// Timers have millisecond resolution: a wait of zero does not use one.
+/// A wait of zero uses no timer: timers have millisecond resolution.
 async fn wait(ms: u64) {
     if ms > 0 {
         tokio::time::sleep(Duration::from_millis(ms)).await;

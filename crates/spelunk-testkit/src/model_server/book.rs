@@ -1,4 +1,4 @@
-//! The server's records: the script, what arrived, and what was served.
+//! The server's records: the script, the requests and what was served.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -97,12 +97,10 @@ impl ServerState {
         })
     }
 
-    /// Records a request that no rule matched.
     pub(super) fn refuse(&self, request: Recorded) {
         self.write(|pages| pages.unexpected.push(request));
     }
 
-    /// Counts a complete reply.
     pub(super) fn serve(&self, call: Option<&str>, usage: Usage) {
         self.write(|pages| {
             if let Some(call) = call {

@@ -1,4 +1,4 @@
-//! A minimal hand-written HTTP/1.1 for a scripted server: a test controls every byte that is sent.
+//! A minimal HTTP/1.1 server, written by hand so that a test controls every byte that is sent.
 
 use std::io;
 use std::time::Instant;
@@ -8,12 +8,9 @@ use tokio::net::TcpStream;
 
 use super::book::Recorded;
 
-/// The longest request body accepted.
 const BODY_BYTES_MAX: usize = 256 << 20;
-/// The most header lines accepted.
 const HEADER_LINES_MAX: usize = 200;
 
-/// One connection.
 pub(super) struct Connection {
     stream: BufReader<TcpStream>,
 }

@@ -1,5 +1,5 @@
-//! Keeps what was said for checks by other programs: if `SPELUNK_TRAFFIC` names a folder, every request to a model and
-//! its reply become one line of JSON there. `.ci/providers` reads them with the providers' own libraries.
+//! Records traffic for checks by other programs: if `SPELUNK_TRAFFIC` names a folder, every request to a model and its
+//! reply are appended there as one line of JSON. `.ci/providers` parses them with the providers' own libraries.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use spelunk_types::hex;
 use super::book::Recorded;
 use crate::dialect::{Dialect, ScriptedReply};
 
-/// The file of this process, if traffic is kept.
+/// The file of this process, if traffic is recorded.
 static FILE: LazyLock<Option<Mutex<PathBuf>>> = LazyLock::new(|| {
     #[expect(clippy::disallowed_methods, reason = "whoever starts the tests decides")]
     let folder = std::env::var_os("SPELUNK_TRAFFIC")?;
@@ -20,7 +20,7 @@ static FILE: LazyLock<Option<Mutex<PathBuf>>> = LazyLock::new(|| {
     Some(Mutex::new(PathBuf::from(folder).join(name)))
 });
 
-/// Keeps a request with its reply, or alone if the server answers it with a fault.
+/// Records a request with its reply, or without one if the server answers with a fault.
 pub(super) fn keep(dialect: Dialect, request: &Recorded, is_streamed: bool, reply: Option<&ScriptedReply>) {
     let Some(file) = FILE.as_ref() else { return };
     let said = reply.map(|spoken| {

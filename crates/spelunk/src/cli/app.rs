@@ -19,7 +19,6 @@ use spelunk_types::Explain;
 use super::limits::LimitFlags;
 use super::{Common, ModelFlags};
 
-/// Opens the app with the flags of a command.
 pub(crate) fn open_app(
     common: Common,
     (model, limits): (Option<ModelFlags>, LimitFlags),
@@ -54,7 +53,6 @@ pub(crate) fn open_app(
     Ok(app)
 }
 
-/// Prints an error and returns its exit code.
 pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
     let error = failure.0.as_ref();
     if json {
@@ -64,7 +62,6 @@ pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
     ExitCode::from(exit_code(error.code()))
 }
 
-/// Prints an error for a person.
 pub(crate) fn report_text(error: &dyn Explain, paint: Paint) {
     let text = error_text(error, paint);
     drop(write!(io::stderr().lock(), "{}", fitted(&escaped(&text), stderr_width())));
@@ -79,7 +76,6 @@ pub(crate) fn no_such(what: &str, word: &str, words: &[&str]) -> Usage {
     }
 }
 
-/// Writes data to stdout, as a line of its own.
 pub(crate) fn print_line(data: impl Display) {
     print(&format!("{data}\n"));
 }
@@ -116,7 +112,6 @@ pub(crate) fn survive_file_limit() {
     }
 }
 
-/// Runs a command that waits for the network.
 pub(crate) fn block_on(
     command: impl Future<Output = Result<ExitCode, Failure>>,
 ) -> Result<ExitCode, Failure> {

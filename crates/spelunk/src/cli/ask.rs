@@ -141,7 +141,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     Ok(code)
 }
 
-/// What the nodes of a fleet decide, or what works only in this process.
+/// Rejects flags that the nodes of a fleet decide, or that only work in this process.
 fn refuse_with_fleet(args: &AskArgs) -> Result<(), Failure> {
     let flags = [
         ("--run", args.run.is_some()),
@@ -216,7 +216,6 @@ fn focus(word: Option<&str>) -> Result<Focus, Usage> {
     word.parse().map_err(|_| no_such("focus", word, &Focus::ALL.map(Focus::name)))
 }
 
-/// Reads the schema before anything is spent.
 fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
     let text = std::fs::read_to_string(app.current_dir.join(path));
@@ -289,7 +288,6 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
     Ok(QuestionInput { question, attachments: along.into_inputs() })
 }
 
-/// The request as standard input holds it.
 fn request_from_stdin(paths: &[String]) -> Result<String, Failure> {
     let refused = |message: &str, hint: &str| Usage { message: message.into(), hint: hint.into() };
     if paths.iter().any(|path| path == "-") {
@@ -330,7 +328,7 @@ fn read_attachment(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
-/// A run with a follow-up question.
+/// An agent's run and a follow-up question.
 struct AgentRun {
     run: RunId,
     view: RunView,

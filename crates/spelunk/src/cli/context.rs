@@ -184,7 +184,6 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     Ok(code)
 }
 
-/// The output on stdout, and the exit code.
 struct CommandOutput {
     text: String,
     code: ExitCode,
@@ -270,7 +269,7 @@ fn list(app: &App, navigator: &Navigator, kind: Option<&str>) -> Result<String, 
     Ok(render::list(&contexts, app.json))
 }
 
-/// Passages by meaning. A user may read every file they registered; secrets are redacted all the same, because the
+/// Passages by meaning. Users may read every file they registered, but secrets are redacted: the
 /// index is shared with agents and servers.
 fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInContexts, Failure> {
     let wanted = match &args.id {
@@ -282,7 +281,6 @@ fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInCont
         .find(&wanted, &mut |so_far| progress.draw(so_far))
 }
 
-/// Programs find the next steps in the JSON.
 fn suggest(app: &App, suggestions: &[Suggestion]) {
     if let Some(steps) = render::next_steps(suggestions).filter(|_| !app.json) {
         app.say(&steps);
@@ -343,8 +341,7 @@ fn of_file(id: ContextId, kind: ContextKind, path: PathBuf) -> NewContext {
     new
 }
 
-/// The policy that was asked for. A session ends with this command: what would last that long is kept until it is
-/// removed.
+/// The requested policy. A session ends with this command, so `Session` becomes `Lazy`.
 fn policy(args: &AddArgs, kind: &ContextKind) -> Result<Option<LoadPolicy>, Usage> {
     let Some(name) = &args.policy else {
         return Ok((kind.default_policy() == LoadPolicy::Session).then_some(LoadPolicy::Lazy));

@@ -54,20 +54,18 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// Whether this is the model of a demo run.
 pub(crate) fn is_demo(model: &ModelRef) -> bool {
     model.provider == script::PROVIDER
 }
 
-/// The request to resume a demo run.
 pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     let mut settings = app.run_settings();
-    // The point is to see calls, so a second demo must not find the first one's replies.
+    // The demo is about the calls, so a second demo must not reuse the first one's replies.
     settings.cache_replies = false;
     RoleModels::one(Arc::new(ScriptedModel::new())).request(settings)
 }
 
-/// The run, and the last event whose turn was shown.
+/// The run, and the last event that was shown.
 async fn run_until_crash(
     app: &App,
     engine: &Engine,

@@ -30,7 +30,6 @@ pub(crate) struct DoctorArgs {
     ask: bool,
 }
 
-/// What was checked, and the result.
 struct Check {
     name: &'static str,
     outcome: Outcome,
@@ -56,7 +55,6 @@ fn bad(name: &'static str, detail: impl Into<String>) -> Check {
     Check { name, outcome: Outcome::Bad, detail: detail.into() }
 }
 
-/// The check that an error ended.
 fn failed(name: &'static str, error: &dyn Explain) -> Check {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     bad(name, format!("{}{hint}", head(&error.to_string(), 300)))
@@ -191,7 +189,7 @@ fn sandbox(app: &App) -> Check {
 }
 
 fn price(model: &dyn Model) -> Check {
-    match model.price() {
+    match model.facts().price {
         Some(Price::FREE) => good("price", "free"),
         Some(price) => {
             let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);

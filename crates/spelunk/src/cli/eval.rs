@@ -1,5 +1,5 @@
-//! `spelunk eval`: measures strategies and models. It generates tasks with known answers, runs them, scores the
-//! answers, and compares the results; any other engine can be given the same tasks.
+//! `spelunk eval`: measures strategies and models. It generates tasks with known answers, runs
+//! them, scores the answers and compares the results; other engines can run the same tasks.
 
 mod files;
 mod report;
@@ -56,7 +56,6 @@ pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Fai
     }
 }
 
-/// The error for an unknown word.
 fn unknown(what: &str, word: &str, known: &[&str]) -> Usage {
     let shown: String = word.chars().take(60).collect();
     Usage {

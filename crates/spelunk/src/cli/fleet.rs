@@ -1,5 +1,5 @@
-//! `--fleet`: a question is sent to a fleet with its files, and followed from here; `spelunk worker --fleet` is a node
-//! that only works; `spelunk fleet status` shows who is there and what they do.
+//! `--fleet`: sends a question with its files to a fleet and follows the run from here. `spelunk worker --fleet` is a
+//! node that only works; `spelunk fleet status` shows the nodes and what they do.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
 use super::watch::{self, Interrupts, OutputFlags};
 use super::{ModelFlags, tools};
 
-/// How long a node waits at its start for servers that do not answer.
+/// How long a starting node waits for servers that do not answer.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(100);
 /// The limits that a question may lower.
@@ -60,7 +60,7 @@ pub(crate) struct WorkerArgs {
     sandbox: Option<String>,
 }
 
-/// The fleet of the settings, or an error that says how to name one.
+/// The configured fleet, or an error that says how to configure one.
 fn required(app: &App, patience: Duration) -> Result<Arc<FleetWorkspace>, Failure> {
     let missing = || Usage {
         message: "no fleet is named".into(),
@@ -108,7 +108,7 @@ fn status_text(status: &FleetStatus) -> String {
     text
 }
 
-/// A node that takes runs from the queue until it is stopped. A run that it has not finished then goes to another node.
+/// A node that takes runs from the queue until it is stopped. Another node then takes over its unfinished runs.
 pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode, Failure> {
     args.model.check(app).await?;
     let connecting = Arc::clone(app);
@@ -140,7 +140,6 @@ pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// A question for a fleet.
 pub(crate) struct FleetQuestion {
     pub(crate) question: String,
     pub(crate) sources: Sources,
@@ -149,7 +148,6 @@ pub(crate) struct FleetQuestion {
     pub(crate) schema: Option<String>,
 }
 
-/// Uploads the files, submits the question and follows the run.
 pub(crate) async fn ask(
     app: &App,
     shared: &Arc<FleetWorkspace>,
@@ -265,10 +263,10 @@ async fn finish(
     watch::show_result(app, &result, &view, output)
 }
 
-/// What is kept until the files are uploaded.
+/// A temporary directory that must exist until the files are uploaded.
 type Kept = Option<tempfile::TempDir>;
 
-/// The files of a source, and how the run names it. Only what the scan reads is sent.
+/// The files of a source, and its name in the run. Only files that the scan reads are sent.
 fn files_of(
     input: &SourceInput,
     corpus: &Corpus,
@@ -310,11 +308,11 @@ fn files_of(
     for document in corpus.documents() {
         match &document.origin {
             Origin::File(file) => found.extend(file.starts_with(&root).then(|| file.clone())),
-            // Extracted from a file that is somewhere along its name: a PDF, or an archive.
+            // Extracted from a PDF or an archive; a prefix of the name is its path.
             Origin::Text(_) => found.extend(file_along(&root, &document.name)),
         }
     }
-    // A folder may hold many PDF files that are not read; their pages are not shown elsewhere either.
+    // Only PDF files that the scan reads are sent: a folder may contain many others.
     let names: BTreeSet<&str> = corpus.documents().iter().map(|document| document.name.as_str()).collect();
     let goes_along =
         |image: &&ImageEntry| image.kind != ImageKind::Pdf || names.contains(image.name.as_str());
@@ -329,7 +327,7 @@ fn files_of(
     Ok((files, None, UploadedSource { manifest, file: None, name: None }))
 }
 
-/// The file that a name leads to or through. With several sources, names begin with that of the source.
+/// The shortest prefix of a name that is a file. With several sources, names begin with the source's name.
 fn file_along(root: &Path, name: &str) -> Option<PathBuf> {
     let without_source = name.split_once('/').map(|(_, rest)| rest);
     for name in [Some(name), without_source].into_iter().flatten() {

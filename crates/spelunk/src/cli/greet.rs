@@ -12,7 +12,7 @@ use spelunk_app::units::count;
 
 use super::app::print;
 
-/// Entries of the folder that are looked at.
+/// The maximum number of entries that are counted.
 const ENTRIES_MAX: usize = 10_000;
 const ENDINGS_MAX: usize = 3;
 

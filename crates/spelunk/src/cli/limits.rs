@@ -1,5 +1,5 @@
-//! Flags that limit a run: `--max-cost`, `--max-tokens`, `--max-calls`, `--max-time`. Each is a limit of the settings
-//! in human units; all are reserved before a call is made.
+//! Flags that limit a run: `--max-cost`, `--max-tokens`, `--max-calls`, `--max-time`. Each sets a
+//! limit in human units; all are reserved before a call is made.
 
 use clap::Args;
 use spelunk_app::config::FlagValue;

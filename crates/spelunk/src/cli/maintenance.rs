@@ -1,6 +1,6 @@
-//! Maintenance of a workspace: `spelunk gc` removes what no run needs, `spelunk repair` keeps the intact beginning of a
-//! damaged journal and sets the rest aside, and `spelunk trust` takes over a workspace that this user did not create here,
-//! such as one from an older version, a moved directory or a backup.
+//! Maintenance of a workspace: `spelunk gc` removes what no run needs, `spelunk repair` keeps the intact
+//! beginning of a damaged journal and sets the rest aside, and `spelunk trust` adopts a workspace that this
+//! user did not create here, such as one from an older version, a moved directory or a backup.
 
 use std::process::ExitCode;
 

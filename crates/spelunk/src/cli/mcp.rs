@@ -43,7 +43,7 @@ pub(crate) struct McpArgs {
 }
 
 impl McpArgs {
-    /// The tools that clients are shown unless the flag says otherwise.
+    /// The default of `--tools`.
     pub(super) const TOOLS: &str = "essential";
 }
 
@@ -62,7 +62,6 @@ pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The set of tools that `--tools` names.
 pub(super) fn tool_set(word: &str) -> Result<ToolSet, Usage> {
     ToolSet::of(word).ok_or_else(|| no_such("set of tools", word, &ToolSet::WORDS))
 }

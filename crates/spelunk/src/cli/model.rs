@@ -1,4 +1,4 @@
-//! `spelunk model`: the available models, their roles and prices, and whether they work; and models that run inside this
+//! `spelunk model`: the available models, their roles and prices, whether they work, and models that run inside this
 //! program. `list` sends nothing to a provider; servers on this machine are queried for their models.
 
 mod hosted;
@@ -102,7 +102,6 @@ pub(crate) async fn model(app: &App, args: ModelArgs) -> Result<ExitCode, Failur
     }
 }
 
-/// The maximum number of models shown per server.
 const MODELS_MAX: usize = 20;
 
 async fn list(app: &App) -> ExitCode {
@@ -166,7 +165,6 @@ fn file_text(file: &LocalModel) -> String {
     format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
 }
 
-/// Whether its chat template is supported.
 fn is_known_form(header: &GgufHeader) -> bool {
     header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
 }

@@ -1,5 +1,5 @@
-//! A model for this machine: without a key and a server, `spelunk ask` uses the first local model of the catalogue, and
-//! offers once, on a terminal, to download it. Without a yes, nothing is downloaded.
+//! A model for this machine: without a key or a server, `spelunk ask` uses the first local model of the
+//! catalogue. It offers once, on a terminal, to download it, and downloads nothing without a yes.
 
 use std::io::{self, IsTerminal as _};
 
@@ -15,7 +15,7 @@ use spelunk_model::{CatalogueModel, local_catalogue};
 use super::model::puller;
 use super::tools::is_confirmed;
 
-/// The local model, if this program can run it and it is there, now or already.
+/// The local model, if this program can run it and it is downloaded, now or earlier.
 pub(crate) async fn local_model(app: &App) -> Result<Option<ChosenModels>, Failure> {
     let folder = ModelFolder::of(&app.settings.local, &app.environment);
     let (Some(folder), Some(model)) = (folder, local_catalogue().first()) else { return Ok(None) };
@@ -35,7 +35,7 @@ pub(crate) async fn local_model(app: &App) -> Result<Option<ChosenModels>, Failu
     Ok(Some(ChosenModels { model: found.model, sub_model: None, synthesis_model: None, because }))
 }
 
-/// Asks on the terminal, once for all times.
+/// Asks on the terminal, and only once ever.
 fn is_wanted(app: &App, folder: &ModelFolder, model: &CatalogueModel) -> bool {
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     if !is_terminal || app.quiet || app.json || !folder.note_offer() {

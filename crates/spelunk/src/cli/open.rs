@@ -1,5 +1,5 @@
-//! `spelunk ask --open`: shows the run in a browser while it is in progress. This process serves the page, only to this
-//! machine and only with the token in its URL, until it is interrupted.
+//! `spelunk ask --open`: shows a run in a browser while it is in progress. Until it is interrupted,
+//! this process serves the page, to this machine only and only with the token in its URL.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,13 +23,12 @@ const OPENER: &str = "open";
 #[cfg(not(target_os = "macos"))]
 const OPENER: &str = "xdg-open";
 
-/// A page being served.
 pub(crate) struct Page {
     serving: JoinSet<()>,
     stop: oneshot::Sender<()>,
 }
 
-/// Serves the page of a run, with source lines from below the roots, and opens it.
+/// Serves the page of a run with source lines from below `roots`, and opens it.
 pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
         message: format!("could not serve the page: {error}"),

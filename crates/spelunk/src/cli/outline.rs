@@ -1,5 +1,5 @@
-//! `spelunk outline`: what there is to read, without a model: files by type and size, and the landmarks of a single
-//! file.
+//! `spelunk outline`: what there is to read, without a model: files by type and size, or the
+//! landmarks of a single file.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// The type and landmarks of a single document; several documents have none.
+/// The type and landmarks, if there is a single document.
 fn structure(app: &App, view: &View) -> Result<Option<(Detected, Landmarks)>, Failure> {
     let mut documents = view.documents();
     let (Some(document), None) = (documents.next(), documents.next()) else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! `spelunk plan`: how a directory would be split into analyst tasks and what that would cost, before anything is
-//! spent.
+//! `spelunk plan`: how a directory would be split into analyst tasks and what they would cost,
+//! before any is run.
 
 use std::process::ExitCode;
 

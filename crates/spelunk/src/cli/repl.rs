@@ -1,5 +1,5 @@
-//! `spelunk repl`: the sandbox of the recursive loop, for people, with the same session, functions and limits. Model
-//! calls are recorded in a run of their own.
+//! `spelunk repl`: the sandbox of the recursive loop, for people, with the same functions and
+//! limits. Model calls are recorded in a run of their own.
 
 mod line;
 
@@ -20,7 +20,7 @@ use super::ModelFlags;
 use super::app::print;
 use super::scan::{ScanFlags, inputs, scan};
 
-/// A user may run as many cells as they like.
+/// In effect no limit on the cells of a user.
 const CELLS_MAX: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let editor = Editor::new(app.own_workspace_dir()?);
     let typing = tokio::task::spawn_blocking(move || converse(editor, &cells));
     let result = handle.join().await;
-    // If a limit ended the session, the editor is still waiting for a line that is no longer needed.
+    // If a limit ended the session, the editor thread still waits for a line that nobody needs.
     drop(typing);
     match result.error {
         Some(error) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! Report files of runs: the format that a file name implies, and writing them.
+//! Report files of runs: the file name determines the format.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,6 @@ use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
 use spelunk_types::RunId;
 
-/// The file of a report.
 pub(crate) struct Target {
     typed: String,
     path: PathBuf,
@@ -46,7 +45,6 @@ pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
     Err(Usage { message, hint: "choose a file in an existing directory".into() }.into())
 }
 
-/// Writes the reports of a run.
 pub(crate) fn write(
     app: &App,
     workspace: &Workspace,
@@ -67,7 +65,6 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Writes a file that the user named.
 pub(crate) fn put(path: &Path, typed: &str, text: &str) -> Result<(), Failure> {
     #[expect(clippy::disallowed_methods, reason = "the binary writes what the user names")]
     let written = std::fs::write(path, text);

@@ -89,7 +89,6 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await
 }
 
-/// Opens the tools that the run was started with.
 pub(super) async fn open_tools(
     app: &App,
     flags: &CommonToolFlags,
@@ -103,8 +102,8 @@ pub(super) async fn open_tools(
     tools::open_again(app, flags, sources, decisions).await
 }
 
-/// A run that was killed right after its last event may lack files next to its journal. A read-only workspace is left
-/// unchanged.
+/// Writes files that a run may lack because it was killed right after its last event. A read-only
+/// workspace is left unchanged.
 fn complete_files(app: &App, run: &RunId) {
     let Ok(Some(workspace)) = app.own_workspace() else { return };
     let Some(files) = DerivedFiles::of_run(&workspace, run) else { return };
@@ -113,8 +112,8 @@ fn complete_files(app: &App, run: &RunId) {
     }
 }
 
-/// The request to resume: with the run's own models, unless others are named, which the engine then rejects. A base URL
-/// alone only vouches for the location of the run's own model.
+/// The request to resume with the run's own models. If other models are named, the engine rejects
+/// the request. A base URL alone only confirms the location of the run's own model.
 pub(super) async fn request_of(
     app: &App,
     flags: &ModelFlags,

@@ -52,7 +52,7 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
-/// The width of a list that does not go to a terminal.
+/// The width of a list that is not printed to a terminal.
 const WIDTH_DEFAULT: usize = 80;
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
@@ -102,7 +102,6 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The states that a word selects.
 fn states(word: &str) -> Result<Vec<&str>, Failure> {
     statuses(word).ok_or_else(|| no_such("state", word, &STATUSES).into())
 }

@@ -15,7 +15,6 @@ use spelunk_types::{FileOrder, Limits};
 
 use super::app::no_such;
 
-/// The maximum that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Args)]
@@ -51,7 +50,6 @@ pub(crate) struct ScanFlags {
 }
 
 impl ScanFlags {
-    /// Whether none of these flags was given.
     pub(crate) fn is_unset(&self) -> bool {
         let has_word = self.files_max.is_some() || self.order.is_some();
         let has_glob = !(self.include.is_empty() && self.exclude.is_empty() && self.allow_secret.is_empty());
@@ -95,7 +93,6 @@ pub(crate) struct TypeFlags {
 }
 
 impl TypeFlags {
-    /// Whether none of these flags was given.
     pub(crate) fn is_unset(&self) -> bool {
         !self.plain && self.types.is_empty()
     }
@@ -108,7 +105,7 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
         url if is_server_url(url) => Ok(source(app, Path::new(url))),
-        // Not shown whole: a URL may contain a password.
+        // Shown in part: a URL may contain a password.
         url if url.contains("://") && !app.current_dir.join(url).exists() => {
             let scheme = url.split("://").next().unwrap_or_default();
             let message =
@@ -116,7 +113,7 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
             let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`, a bucket `s3://BUCKET/PREFIX`".to_owned();
             Err(Usage { message, hint }.into())
         }
-        // Where no file has the name, a context may, such as `temporal:calendar`.
+        // If no file has this name, a context may, such as `temporal:calendar`.
         id if !app.current_dir.join(id).exists() => {
             Ok(context(app, id).unwrap_or_else(|_| source(app, Path::new(id))))
         }
@@ -142,7 +139,6 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Scans the sources, with progress.
 pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
     Ok(scan_with_images(app, inputs, options)?.as_text()?)
 }

@@ -1,5 +1,5 @@
-//! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and updated
-//! first; if much of the text is new, the text is read instead, and `spelunk index` builds the index.
+//! `spelunk search`: passages by words and by meaning, without a model. The index is stored in the workspace and
+//! updated first; if much of the text is new, the text is scanned instead, and `spelunk index` builds the index.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) struct IndexArgs {
     scan: ScanFlags,
 }
 
-/// Builds the index of a later search over the same paths.
+/// Builds the index that later searches over the same paths use.
 pub(crate) fn index(app: &App, args: &IndexArgs) -> Result<ExitCode, Failure> {
     let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
     let view = View::of(Arc::clone(&corpus));

@@ -108,7 +108,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     server.runs.stop().await;
     if let Some(fleet) = fleet {
         while jobs.join_next().await.is_some() {}
-        // One of them may have begun meanwhile.
+        // A run may have started before the last job ended.
         server.runs.stop().await;
         fleet.fleet().close();
     }
@@ -160,7 +160,6 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for Ctrl-C or a termination signal.
 pub(super) async fn stop_signal() {
     #[cfg(unix)]
     let terminated = async {

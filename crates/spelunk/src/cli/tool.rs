@@ -1,4 +1,4 @@
-//! `spelunk tool`: the tools of an agent as commands, for external agents (Claude Code, Codex) that work in a folder of
+//! `spelunk tool`: an agent's tools as commands, for external agents (Claude Code, Codex) that work in a folder of
 //! plain files. `init` creates the folder with instructions; every other command works in the current folder.
 
 mod folder;
@@ -156,7 +156,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
     run(app, name, &given(arguments))
 }
 
-/// The arguments without unset ones.
+/// The arguments that are set.
 fn given(arguments: Value) -> Value {
     let Value::Object(fields) = arguments else { return arguments };
     Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
@@ -186,16 +186,15 @@ fn finish(folder: &Folder) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The maximum number of files per batch.
 const FILES_MAX: usize = 100;
 
-/// A question for a sub-model, and the name of the file that it is about.
+/// A question for a sub-model, and the file it is about.
 struct Asked {
     name: Option<String>,
     run: RunHandle,
 }
 
-/// Asks a sub-model for an external agent: each question is a run of its own, recorded and paid for like any other.
+/// Asks a sub-model for an external agent: each question is a run of its own, recorded and charged like any other.
 async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Failure> {
     let wrong = |message: String| Usage { message, hint: "see AGENTS.md in this folder".into() };
     let Query { prompt, path: paths, no_cache } = question;
@@ -236,7 +235,6 @@ async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Fa
     answer(app, folder, &engine, runs).await
 }
 
-/// Waits for the answers, prints them and counts what they took.
 async fn answer(app: &App, folder: &Folder, engine: &Engine, asked: Vec<Asked>) -> Result<ExitCode, Failure> {
     let n_asked = asked.len();
     let (names, runs): (Vec<_>, Vec<_>) =

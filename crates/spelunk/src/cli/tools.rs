@@ -18,7 +18,7 @@ use spelunk_types::{EffectClass, EffectId};
 
 use super::app::print_line;
 
-/// Characters of the arguments that a question repeats.
+/// How many characters of the arguments a question for consent shows.
 const SHOWN_CHARS_MAX: usize = 2_000;
 
 /// Tools of a question.
@@ -38,7 +38,6 @@ pub(crate) struct ToolFlags {
 }
 
 impl ToolFlags {
-    /// Whether none was given.
     pub(super) fn is_unset(&self) -> bool {
         let CommonToolFlags { mcp, allow_tool } = &self.common;
         [&self.tool, &self.deny_tool, &self.sub_tool, mcp, allow_tool].iter().all(|flags| flags.is_empty())
@@ -154,7 +153,6 @@ fn listed_json(tool: &ExternalTool) -> Value {
     })
 }
 
-/// Opens the tools of a question.
 pub(super) async fn open(app: &App, flags: &ToolFlags) -> Result<(), Failure> {
     let ToolFlags { tool, common, deny_tool, sub_tool } = flags.clone();
     let mut wanted = WantedTools::of_settings(&app.settings);
@@ -164,14 +162,13 @@ pub(super) async fn open(app: &App, flags: &ToolFlags) -> Result<(), Failure> {
     open_wanted(app, &wanted, BTreeMap::new()).await
 }
 
-/// Opens the tools that every question may use, for a server: nobody is there to ask.
+/// Opens the tools that a server's questions may use. Nobody can be asked for consent.
 pub(super) async fn open_for_server(app: &App) -> Result<(), Failure> {
     let wanted = WantedTools::of_settings(&app.settings);
     app.use_tools(tools::open(&app.settings, &app.environment, &wanted, Complaints::Hidden).await?);
     Ok(())
 }
 
-/// Opens the tools that a run was started with.
 pub(super) async fn open_again(
     app: &App,
     flags: &CommonToolFlags,
@@ -221,7 +218,7 @@ fn consent() -> ConsentFn {
         let shown: String = asked.arguments.to_string().chars().take(SHOWN_CHARS_MAX).collect();
         let question = format!("{} wants to run with {shown}", asked.tool);
         let (turn, (tell, told)) = (Arc::clone(&turn), tokio::sync::oneshot::channel());
-        // Not a task of the runtime: it would keep the program from ending while nobody answers.
+        // A thread and not a task: a task would keep the program from exiting while nobody answers.
         std::thread::spawn(move || {
             let _turn = turn.lock();
             // The run may have ended meanwhile.
@@ -231,7 +228,7 @@ fn consent() -> ConsentFn {
     })
 }
 
-/// Asks on the terminal; only a yes is one.
+/// Asks on the terminal; anything but a yes means no.
 pub(super) fn is_confirmed(question: &str) -> bool {
     pause(true);
     let mut stderr = io::stderr().lock();

@@ -23,7 +23,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::app::{print, print_line, report_text};
 
-/// The exit code of a partial answer.
 const PARTIAL: u8 = 3;
 
 /// What is printed of a run besides its answer.
@@ -40,14 +39,12 @@ pub(crate) struct OutputFlags {
     pub(super) shown_seq: u64,
 }
 
-/// Waits for a run to end and prints its result.
 pub(crate) async fn finish(app: &App, handle: RunHandle, output: OutputFlags) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, output).await?;
     otel::export(app, &result.run).await;
     show_result(app, &result, &view, output)
 }
 
-/// Follows a run to its end.
 pub(crate) async fn follow(
     app: &App,
     mut handle: RunHandle,
@@ -124,7 +121,7 @@ pub(crate) async fn show_events(
 /// too.
 pub(crate) struct Interrupts {
     n_seen: u32,
-    /// Listening all the time: a signal that comes while nobody waits is not lost.
+    /// Always listening, so that no signal is lost while nobody waits.
     #[cfg(unix)]
     signals: [Option<Signal>; 2],
 }
@@ -165,7 +162,6 @@ async fn received(signal: &mut Option<Signal>) {
     }
 }
 
-/// Prints the result and returns the exit code.
 pub(crate) fn show_result(
     app: &App,
     result: &RunResult,
@@ -223,7 +219,7 @@ pub(crate) fn show_result(
     })
 }
 
-/// The flag that raises the limit that stopped a run, after a space; nothing if none did.
+/// A space and the flag that raises the limit that stopped the run; empty if no limit did.
 fn raised(view: &RunView) -> String {
     let reached = view.limits_reached.last();
     reached.map(|reached| format!(" {}", raising_flag(&reached.limit, reached.value))).unwrap_or_default()

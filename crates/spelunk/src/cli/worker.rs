@@ -1,5 +1,5 @@
-//! `spelunk worker`: the worker process that runs cells and reads documents, started only by this program itself. It
-//! reads no settings and no environment, and takes its requests from standard input.
+//! `spelunk worker`: the worker process that runs cells and reads documents; only this program
+//! starts it. It reads no settings and no environment, and takes its requests from standard input.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,7 +11,6 @@ pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, word] if word == OWN_WORD)
 }
 
-/// Serves until standard input is closed.
 pub(crate) fn worker() -> ExitCode {
     spelunk_sandbox::serve_stdio(spelunk_app::sandbox::TASKS)
 }

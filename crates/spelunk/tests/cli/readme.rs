@@ -121,9 +121,9 @@ fn every_command_of_the_readme_does_what_it_says() {
     let ran = executed(&page("README.md"));
     expect![[r#"
         0 spelunk demo
-        4 spelunk ask "which exit code says that a limit was reached?" docs
-        0 spelunk ask "which exit code says that a limit was reached?" docs
-        0 spelunk ask "which exit code says that a limit was reached?" docs --model openai/qwen3:8b --base-url http://127.0.0.1:11434/v1"#]].assert_eq(&ran.join("\n"));
+        4 spelunk ask "how do I limit the cost of a question?" docs
+        0 spelunk ask "how do I limit the cost of a question?" docs
+        0 spelunk ask "how do I limit the cost of a question?" docs --model openai/qwen3:8b --base-url http://127.0.0.1:11434/v1"#]].assert_eq(&ran.join("\n"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The report as one self-contained HTML file: no script, font, picture or network access. It follows the reader's
-//! light or dark theme, and filters by severity with CSS alone.
+//! The report as one self-contained HTML file: no scripts, fonts, pictures or network access. It
+//! follows the reader's light or dark theme and filters by severity with CSS alone.
 
 mod findings;
 mod text;
@@ -18,7 +18,7 @@ use crate::units::{dollars, head, listed, time, tokens};
 const STYLE: &str = include_str!("html/style.css");
 const TITLE_CHARS_MAX: usize = 120;
 const ERRORS_MAX: usize = 100;
-/// Sections that code appends to an answer; here the first is shown with the source lines, the second further down.
+/// Sections that code appends to an answer. Here the first is shown with the source lines, the second further down.
 const LISTED_SECTION: &str = "## Per-File Findings";
 const COVERAGE_SECTION: &str = "## Coverage";
 
@@ -119,7 +119,7 @@ fn written(report: &RunReport, text: &str) -> (String, String) {
     if report.view.tasks.is_none() {
         return (text.to_owned(), String::new());
     }
-    // The last one is ours, whatever a model wrote before it.
+    // The last one is ours, whatever the model wrote before it.
     let at = text.rfind(&format!("\n{COVERAGE_SECTION}\n"));
     let (text, coverage) = at.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""));
     let coverage = coverage.trim_start().strip_prefix(COVERAGE_SECTION).unwrap_or_default();
@@ -156,7 +156,7 @@ fn capital(word: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Citations that no finding shows.
+/// Citations that are not part of a finding.
 fn evidence(data: &ReportData<'_>, anchors: &Anchors) -> String {
     let Some(answer) = &data.report.answer else { return String::new() };
     let mut items = String::new();
@@ -207,7 +207,7 @@ fn coverage(data: &ReportData<'_>) -> String {
     )
 }
 
-/// The state of the analyst tasks while there is no answer.
+/// The progress of the analyst tasks while there is no answer.
 fn tasks(report: &RunReport) -> Vec<(&'static str, String)> {
     let coverage = &report.coverage;
     if coverage.tasks + coverage.units_recalled == 0 {

@@ -69,7 +69,7 @@ pub(crate) fn value(report: &RunReport) -> Value {
     })
 }
 
-/// What an analyst said of its part as a whole.
+/// An analyst's statements about its part as a whole.
 fn part(report: &AnalystReport) -> Value {
     json!({
         "analyst": report.analyst,

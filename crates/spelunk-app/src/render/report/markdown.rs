@@ -54,7 +54,7 @@ pub(crate) fn markdown(report: &RunReport) -> String {
     text
 }
 
-/// What would make the analysts surer, as the least sure of them said.
+/// What would raise the confidence, according to the least confident analyst.
 fn raised_by(report: &RunReport) -> String {
     let said = report.reports.iter().filter_map(|part| Some((part.confidence?, part.raised_by.as_ref()?)));
     let least = said.min_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -76,7 +76,6 @@ fn coverage(coverage: &ReportCoverage) -> Value {
     })
 }
 
-/// The types of findings, sorted by name.
 fn rules(report: &RunReport) -> BTreeMap<String, Rule> {
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     for merged in &report.findings {
@@ -176,7 +175,7 @@ fn region(excerpts: &Excerpts, place: &Location) -> Value {
     region
 }
 
-/// Stable when lines are added above the finding.
+/// Does not change when lines are added above the finding.
 fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let finding = &merged.finding;
@@ -185,7 +184,7 @@ fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
     spelunk_journal::digest(whole.as_bytes()).as_str().chars().take(32).collect()
 }
 
-/// A relative URI reference: every byte that is not plain is percent-encoded.
+/// A relative URI reference, percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.trim_start_matches('/').bytes() {

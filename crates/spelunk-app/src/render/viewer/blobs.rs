@@ -1,5 +1,5 @@
-//! The texts embedded in an exported run: answers, replies and code first, then prompts, with a limit per text and in
-//! total. Texts that do not fit are counted, so that the reader is told.
+//! The texts embedded in an exported run: answers, replies and code first, then prompts, with a
+//! limit per text and in total. Texts that do not fit are counted, so that the page can say so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,6 @@ use serde_json::Value;
 use spelunk_journal::{Blobs, Record};
 use spelunk_types::{BlobId, EventKind, Text};
 
-/// The size limits for texts.
 pub(super) struct SizeLimits {
     pub(super) each_bytes_max: usize,
     pub(super) all_bytes_max: usize,
@@ -19,7 +18,6 @@ impl Default for SizeLimits {
     }
 }
 
-/// Texts by blob id.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Texts {
     pub(super) kept: BTreeMap<String, String>,
@@ -51,7 +49,7 @@ pub(super) fn gather(blobs: &Blobs, records: &[Record], limits: &SizeLimits) -> 
     texts
 }
 
-/// Everything but prompts and the corpus: the reader of the file needs no copy of the documents.
+/// Everything but prompts and the corpus: readers of the file need no copy of the documents.
 fn spoken(kind: &EventKind) -> Vec<&BlobId> {
     if let EventKind::RunStarted { question, .. } = kind {
         return question.blob().into_iter().collect();

@@ -15,7 +15,6 @@ use super::{BODY_MARK, HEAD_MARK, PAGE, STYLE, plan, script};
 use crate::render::report::Excerpts;
 use crate::render::report::json::value;
 
-/// The content of the file.
 pub struct Exported<'a> {
     pub workspace: &'a Workspace,
     pub run: &'a RunId,
@@ -44,8 +43,8 @@ pub fn exported(data: &Exported<'_>) -> Result<(String, u64), JournalError> {
     Ok((file(&data), texts.n_left_out))
 }
 
-/// An event as in the journal, without the checksum of its line and without typed-in texts: the journal keeps those
-/// unredacted so that a run can be resumed.
+/// An event as in the journal, without the checksum of its line and without typed texts, which the
+/// journal keeps unredacted so that a run can be resumed.
 fn event_json(record: &Record) -> Value {
     let mut event = match record {
         Record::Known(event) => serde_json::to_value(event).unwrap_or_default(),
@@ -83,13 +82,13 @@ fn file(data: &Value) -> String {
     [before, &head, middle, &body, after].concat()
 }
 
-/// JSON in which no HTML parser finds an end tag or a comment: `<` can only occur inside a string there, so it can be
-/// escaped.
+/// JSON that contains no end tag or comment for an HTML parser: `<` occurs only inside strings, so
+/// it can be escaped.
 fn escaped(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Our own script contains no end tag; a test ensures it. The final newline is part of the hashed text.
+/// Our own script contains no end tag, which a test ensures. The final newline is part of the hashed text.
 fn guarded(script: &str) -> String {
     debug_assert!(!script.contains("</script") && !script.contains("<!--"));
     script.to_owned()

@@ -1,5 +1,5 @@
-//! The documents of a run and how far each was read, for the treemap. Folded from the journal alone, because the
-//! sources may be gone.
+//! The documents of a run and how much of each was read, for the treemap. Folded from the journal
+//! alone, because the sources may be gone.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use spelunk_engine::Noted;
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{AnalystReport, Event, EventKind, FrameId, FrameOutcome, RunId, Strategy};
 
-/// A limit, because a browser has to lay them all out.
+/// Limited, because a browser has to lay them all out.
 const DOCUMENTS_MAX: usize = 20_000;
 
-/// How far a document was read. If a document has several states, the last one in this order wins.
+/// How much of a document was read. If a document has several states, the last one in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     Recalled,

@@ -131,8 +131,7 @@ fn element(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     line[at + length..].starts_with(b"</").then_some((at..at + length, Written::Quoted))
 }
 
-/// The quoted string here; `Some(None)` if the quote is not closed on its line. A letter before the quote is part of
-/// it.
+/// The quoted string here, with a prefix such as `b`; `Some(None)` if the quote is not closed on its line.
 #[expect(clippy::option_option, reason = "no string, and one that does not end, are two things")]
 fn string(line: &[u8], at: usize) -> Option<Option<(Range<usize>, Written)>> {
     let prefix = line[at..].iter().take(2).take_while(|byte| b"bBrRuUL@".contains(byte)).count();

@@ -1,4 +1,4 @@
-//! The names of archive entries, which are chosen freely by whoever made the archive.
+//! The names of archive entries, which the author of the archive chose freely.
 
 use crate::name;
 

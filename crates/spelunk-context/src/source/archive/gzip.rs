@@ -12,8 +12,7 @@ use super::{Stop, Torn, Unpacking, tar};
 use crate::name;
 use crate::unpack_limits::UnpackLimits;
 
-/// Unpacks a compressed file into one document, named like the archive without its last extension. What precedes damage
-/// is kept.
+/// Unpacks a file into one document, named like the archive without its last extension, up to any damage.
 pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
     let (mut input, packed) = open(path)?;
     // The first byte decides: a file that is not gzip at all has no entry.

@@ -1,5 +1,4 @@
-//! Zip. The central directory at the end is trusted for names and kinds. If it is missing or broken, entries are still
-//! read from the front.
+//! Zip. The central directory is trusted for names and kinds; without it, entries are read from the front.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
@@ -147,8 +146,7 @@ fn reason_for(error: &ZipError) -> SkipReason {
     }
 }
 
-/// The largest number of entries that any end record within reach claims. The directory is read into memory whole, so
-/// this number is checked first.
+/// The most entries that any end record claims: checked first, because the directory is read into memory.
 fn announced_entries(input: &mut BufReader<File>) -> io::Result<u64> {
     const TAIL_BYTES: u64 = 66 * 1024;
     let length = input.seek(SeekFrom::End(0))?;

@@ -1,5 +1,4 @@
-//! The prelude of a code file: its imports, which every chunk needs to be understood. Shebang, licence, comments and
-//! docstring may precede them and are not part of it.
+//! The prelude of a code file: its imports, which every chunk needs. What precedes them is not part of it.
 
 use std::ops::Range;
 

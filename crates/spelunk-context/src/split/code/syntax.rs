@@ -18,8 +18,7 @@ use crate::pack::Strength;
 /// Larger files are generated, or data.
 const PARSED_BYTES_MAX: usize = 512 * 1024;
 
-/// The longest text with syntax errors that is parsed in this process: a hostile one takes ten thousand times its size
-/// in memory.
+/// The longest broken text parsed in this process: a hostile one takes ten thousand times its size in memory.
 const BROKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// Longer lines are machine-generated, and contain nothing that begins a line.
@@ -192,8 +191,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The arguments of a Rust macro are not parsed: definitions are recognised by their first words, at the
-    /// indentation of the first one.
+    /// The arguments of a Rust macro are not parsed: definitions are recognised by their first words.
     fn visit_tokens<'n>(&mut self, node: Node<'n>, depth: usize, todo: &mut Vec<(Node<'n>, Context, usize)>) {
         let mut above: Option<(usize, usize)> = None;
         let mut column = None;

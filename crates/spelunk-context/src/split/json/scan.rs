@@ -72,7 +72,6 @@ impl<'t> Children<'t> {
         self.state == State::Done && skip_blank(bytes, self.at) == bytes.len()
     }
 
-    /// The next child.
     pub(super) fn next(&mut self) -> Result<Option<Child>, Broken> {
         let start = skip_blank(self.bytes, self.at);
         let close = if self.is_object { b'}' } else { b']' };

@@ -1,5 +1,4 @@
-//! A common interface to the two engines: a linear one for most patterns, and one that backtracks, with a limit, for
-//! look-around and back-references.
+//! A common interface to the linear engine, and to a backtracking one for look-around and back-references.
 
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// The memory one search may use for cached states.
 const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Backtracking steps of one search within one window. A pattern that needs more does not finish in useful time.
+/// The most backtracking steps of one search in one window; more would take too long.
 pub(super) const BACKTRACKS_MAX: usize = 5_000_000;
 
 /// Where a match may be.
@@ -36,7 +35,7 @@ pub(super) enum How {
 pub(super) struct Slots(Vec<Option<NonMaxUsize>>);
 
 impl Slots {
-    /// A group, if it took part in the match and was requested.
+    /// A group, if it matched and was requested.
     pub(super) fn group(&self, idx: usize) -> Option<Range<usize>> {
         let slot = |idx: usize| self.0.get(idx).copied().flatten().map(NonMaxUsize::get);
         Some(slot(2 * idx)?..slot(2 * idx + 1)?)

@@ -10,7 +10,7 @@ use crate::text::{LazyText, TextBatch, TextError};
 /// One match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PyMatch {
-    /// By number; 0 is the whole match. `None` if a group took no part in it.
+    /// By number; 0 is the whole match. `None` for a group that did not match.
     pub groups: Vec<Option<Group>>,
 }
 
@@ -28,11 +28,11 @@ pub struct Group {
 pub enum FindAllItem {
     /// The match, or its only group.
     Text(String),
-    /// Its groups, empty if one took no part.
+    /// Its groups; empty text for one that did not match.
     Groups(Vec<String>),
 }
 
-/// Text between matches, or a group of a match; `None` for a group that took no part.
+/// Text between matches, or a group of a match; `None` for a group that did not match.
 pub type SplitPart = Option<String>;
 
 impl LazyText {
@@ -51,8 +51,7 @@ impl LazyText {
         self.walk(pattern, MatchCursor::default(), false, |walk| walk.one(How::FullMatch))
     }
 
-    /// `re.findall`, up to a number of matches and about a number of bytes; `next` tells where to continue if there is
-    /// more.
+    /// `re.findall`, up to a number of matches and about a number of bytes; `next` is where to continue.
     pub fn re_findall(
         &self,
         pattern: &PyPattern,
@@ -85,8 +84,8 @@ impl LazyText {
         self.walk(pattern, from, true, |walk| walk.split(splits_max, bytes_max))
     }
 
-    /// `re.subn`: the text with up to `count` matches replaced (0 for all), and their number. Refused if the result
-    /// exceeds `bytes_max` bytes.
+    /// `re.subn`: the text with up to `count` (0: all) matches replaced, and their number, within
+    /// `bytes_max`.
     pub fn re_sub(
         &self,
         pattern: &PyPattern,
@@ -99,8 +98,7 @@ impl LazyText {
         })
     }
 
-    /// Iterates over the matches from a position. The result is returned only if the file is still the one that was
-    /// opened.
+    /// Iterates over the matches from a position. Fails if the file is no longer the one that was opened.
     pub(in crate::text) fn walk<R>(
         &self,
         pattern: &PyPattern,

@@ -9,8 +9,7 @@ use crate::reader::threads_for;
 use crate::text::piece::MappedText;
 use crate::text::{LazyText, TextError};
 
-/// A piece, and the range of it that may be searched. Ranges overlap, because a search begins where the last one was
-/// final.
+/// A piece and its range to search. Ranges overlap, because a search begins where the last one was final.
 pub(super) struct Ahead {
     pub(super) piece: MappedText,
     pub(super) range: Range<u64>,
@@ -80,8 +79,7 @@ pub(super) struct Order<'t> {
 }
 
 impl Order<'_> {
-    /// The next windows in text order, one per thread; none if threads are not worth it. Buffers are reused, because
-    /// they may still be in a cache.
+    /// The next windows in text order, one per thread; none if threads are not worth it. Reuses buffers.
     pub(super) fn read(self, buffers: &mut Vec<Vec<u8>>) -> Vec<Result<Ahead, TextError>> {
         let bytes_left = self.text.bytes().saturating_sub(self.from);
         let n_threads = threads_for(bytes_left).get() as u64;

@@ -13,7 +13,6 @@ use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
 use crate::text::piece::{MappedText, count_chars};
 use crate::text::{LazyText, TextError};
 
-/// Window sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// A window of the linear engine. Fits in an L2 cache.
@@ -41,7 +40,6 @@ impl Sizes {
 /// How far back from its end a window is searched for a barrier character.
 const BARRIER_BYTES: usize = 64 * 1024;
 
-/// A search in progress.
 pub(in crate::text) struct Hunt<'t> {
     pub(super) text: &'t LazyText,
     pub(super) pattern: &'t PyPattern,
@@ -118,8 +116,7 @@ impl<'t> Hunt<'t> {
         })
     }
 
-    /// The next match at or after `from`, as a range of the document. Its text and groups are available until the next
-    /// call.
+    /// The next match at or after `from`, in the document. Its text and groups last until the next call.
     pub(super) fn find(
         &mut self,
         from: u64,
@@ -282,7 +279,7 @@ impl<'t> Hunt<'t> {
         Ok(())
     }
 
-    /// A window that was read ahead; `None` if this one is to be read here.
+    /// A window that was read ahead; `None` if it must be read now.
     fn take_ahead(&mut self, from: u64, bytes: u64, margin: u64) -> Result<Option<Ahead>, TextError> {
         let Sizes { window_bytes, windows_alone, .. } = self.text.sizes;
         self.n_windows += 1;

@@ -36,7 +36,6 @@ struct Automaton {
     cache: Cache,
 }
 
-/// Why an automaton stopped.
 enum Stop {
     Text(TextError),
     /// A character that it cannot handle: a letter beyond ASCII if word boundaries matter.
@@ -110,7 +109,6 @@ impl Automaton {
 }
 
 impl Hunt<'_> {
-    /// Finds the next match by stepping.
     pub(super) fn find_by_steps(
         &mut self,
         from: u64,

@@ -1,5 +1,4 @@
-//! Properties of a pattern, computed once: how much text must be held before a match is final, and whether it can be
-//! searched for in unmasked text.
+//! Properties of a pattern: how much text must be held before a match is final, and whether to mask it first.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
@@ -13,15 +12,14 @@ const CHAR_BYTES_MAX: u64 = 4;
 /// Beyond this, the length of a match is no longer useful for deciding where a window is final.
 const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// What is known about a pattern.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Traits {
-    /// Look-around, back-references, atomic groups: what the linear engine does not support.
+    /// Whether it needs what the linear engine lacks: look-around, back-references or atomic groups.
     pub(super) needs_backtracking: bool,
-    /// `$` without `M`, which looks ahead if the text ends with a newline.
+    /// Whether it has `$` without `M`, which needs look-ahead if the text ends with a newline.
     pub(super) has_dollar: bool,
-    /// How the engines are to interpret `\w`.
+    /// What `\w` matches.
     pub(super) words: Words,
     /// The maximum bytes of a match and of all text that it depends on.
     pub(super) reach_bytes: Option<u64>,
@@ -29,7 +27,6 @@ pub(super) struct Traits {
     pub(super) barrier: Option<Barrier>,
     /// How far it looks back.
     pub(super) behind_bytes: u64,
-    /// Whether it may match the empty string.
     pub(super) may_be_empty: bool,
     /// Whether it may prefer an empty match to a longer one at the same position.
     pub(super) may_prefer_empty: bool,
@@ -149,8 +146,7 @@ impl ExaminedChars {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
                 let class = class_of(node, emitter);
                 if contains(&class, MASK) {
-                    // Secrets other than keys contain no whitespace, so a class that excludes only whitespace accepts
-                    // them too.
+                    // Secrets other than keys have no whitespace: excluding only whitespace accepts them.
                     let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
                     let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
                     self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
@@ -205,8 +201,7 @@ fn complement(class: &ClassUnicode) -> ClassUnicode {
     rest
 }
 
-/// The characters that a match contains or examines from its beginning on. Unbounded for a back-reference: what it
-/// repeats may be long.
+/// How many characters a match contains or examines from its beginning on; unbounded for a back-reference.
 fn reach(node: &Node) -> Option<u64> {
     match node {
         Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),

@@ -41,7 +41,6 @@ impl MatchCursor {
     }
 }
 
-/// An iterator over matches.
 pub(in crate::text) struct Walk<'t> {
     pub(in crate::text) hunt: Hunt<'t>,
     pub(in crate::text) cursor: MatchCursor,

@@ -1,9 +1,7 @@
-//! Finds the elements of an array in a stream of bytes: tracks strings, escapes and nesting, and keeps only where the
-//! element began.
+//! Finds the elements of an array in a stream of bytes, keeping only where the current one began.
 
 use std::ops::{ControlFlow, Range};
 
-/// The state of the scan.
 #[derive(Debug)]
 pub(super) struct ArrayScan {
     place: Position,

@@ -11,7 +11,6 @@ const TOKEN_BYTES: u64 = 4;
 /// A line or paragraph longer than this is split into several units.
 const UNIT_BYTES_MAX: usize = 32 * 1024;
 
-/// How to cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkRule {
     pub(super) by: ChunkBy,

@@ -52,7 +52,6 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
     }
 }
 
-/// A pattern, compiled once.
 fn compiled(objects: &Objects, source: String, flags: u64) -> Result<Arc<PyPattern>, Refusal> {
     let key = (source, flags);
     if let Some(pattern) = lock(&objects.patterns).get(&key) {

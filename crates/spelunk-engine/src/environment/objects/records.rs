@@ -11,7 +11,6 @@ use crate::environment::{Arguments, Refusal, int};
 
 /// Records per iteration step.
 const BATCH_RECORDS: u64 = 1_000;
-/// Maximum records in one slice.
 const SLICE_RECORDS_MAX: u64 = 100_000;
 
 /// JSON Lines by extension, otherwise the elements of an array.

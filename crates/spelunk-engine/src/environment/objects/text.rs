@@ -26,7 +26,7 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
             Ok(Value::Bool(text.contains(&needle).map_err(refused)?))
         }
         "__str__" | "__repr__" => whole(text).map(Value::Str),
-        // As a string of the session, if it fits.
+        // A real string of the session, if it fits.
         "__real__" => {
             let fits = text.bytes() <= WHOLE_BYTES_MAX.min(objects.limits.cell_memory_bytes_max / 4);
             if fits { whole(text).map(Value::Str) } else { Ok(Value::None) }
@@ -133,7 +133,7 @@ fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, Range<u64>), 
     Ok((needle, range(start, end, None, text.chars().map_err(refused)?)?))
 }
 
-/// `startswith` and `endswith`, of the whole text or between two places of it.
+/// `startswith` and `endswith`, for the whole text or a range of it.
 fn any_of(
     text: &LazyText,
     call: &mut HostCall,

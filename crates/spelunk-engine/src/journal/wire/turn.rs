@@ -1,4 +1,4 @@
-//! A caller's turn in the journal: how it is written and read back, and what a finished run replies to it.
+//! A caller's turn in the journal: how it is written and read back, and the reply of a finished run to it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,12 +15,12 @@ impl CallerTurn {
         write_turn(self)
     }
 
-    /// Reads it back; `None` if it is something else.
+    /// Reads it back; `None` if the text is something else.
     pub fn of_json(text: &str) -> Option<Self> {
         read_turn(text)
     }
 
-    /// What a finished run says to the caller besides its answer: the words of its model and the calls it asks for.
+    /// The reply of a finished run to the caller besides its answer: the model's text and the tool calls.
     pub fn reply(events: &[Event], blobs: &Blobs) -> Result<(String, Vec<ToolCall>), JournalError> {
         let (mut said, mut calls) = (Vec::new(), Vec::new());
         for event in events.iter().filter(|event| event.frame == FrameId::root()) {
@@ -38,7 +38,6 @@ impl CallerTurn {
     }
 }
 
-/// The turn of a caller.
 #[derive(Serialize, Deserialize)]
 struct TurnWire {
     system: String,
@@ -73,7 +72,6 @@ struct OfferedWire {
     schema: Value,
 }
 
-/// A caller's turn as JSON.
 fn write_turn(turn: &CallerTurn) -> String {
     let said = |message: &Message| {
         let (mut calls, mut results) = (Vec::new(), Vec::new());
@@ -83,7 +81,7 @@ fn write_turn(turn: &CallerTurn) -> String {
                 Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
                     results.push(ResultWire { id, name, text, is_error });
                 }
-                // A caller sends none.
+                // A caller sends no images.
                 Part::Image(_) => {}
             }
         }
@@ -104,7 +102,6 @@ fn write_turn(turn: &CallerTurn) -> String {
     serde_json::to_string(&wire).expect("texts and JSON always serialise")
 }
 
-/// Reads a caller's turn.
 fn read_turn(text: &str) -> Option<CallerTurn> {
     let TurnWire { system, messages, tools, must_call, has_documents } = serde_json::from_str(text).ok()?;
     let said = |SaidWire { is_user, text, calls, results }: SaidWire| {

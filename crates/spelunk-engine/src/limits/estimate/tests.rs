@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use spelunk_model::{ModelStream, Price, PriceAbove, Tool, ToolCall};
+use spelunk_model::{ModelFacts, ModelStream, Price, PriceAbove, Tool, ToolCall};
 use spelunk_types::{CallId, ModelRef, StopReason};
 
 use super::*;
@@ -17,8 +17,8 @@ impl Model for Priced {
         &self.0
     }
 
-    fn price(&self) -> Option<Price> {
-        Some(Price {
+    fn facts(&self) -> ModelFacts {
+        let price = Some(Price {
             input_microusd_per_mtok: 3_000_000,
             cached_microusd_per_mtok: 300_000,
             cache_write_microusd_per_mtok: 3_750_000,
@@ -30,7 +30,8 @@ impl Model for Priced {
                 cache_write_microusd_per_mtok: 7_500_000,
                 output_microusd_per_mtok: 22_500_000,
             }),
-        })
+        });
+        ModelFacts { price, ..ModelFacts::default() }
     }
 
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
@@ -51,7 +52,7 @@ fn input_that_is_written_to_a_cache_is_set_aside_at_its_price() {
     assert_eq!(estimate.cost_microusd, 3750 + 1500);
     let dear =
         Usage { input_tokens: 1000, cache_written_tokens: 1000, output_tokens: 100, ..Usage::default() };
-    assert_eq!(priced().price().unwrap().cost_microusd(&dear), estimate.cost_microusd);
+    assert_eq!(priced().facts().price.unwrap().cost_microusd(&dear), estimate.cost_microusd);
 }
 
 #[test]

@@ -12,11 +12,11 @@ use crate::environment::{Arguments, Refusal, dict, int, json_of_value, value_of_
 use crate::session::{AgentState, Session};
 use crate::{Frame, FrameError};
 
-/// The largest file to chunk for a script, which also holds it in memory.
+/// The largest file that is chunked for a script, which also holds it in memory.
 const CUT_BYTES_MAX: usize = 16_000_000;
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// Host functions behind the modules of `tools`. `_files` handles all file access of scripts.
+/// The host functions that the modules of `tools` call. `_files` handles all file access of scripts.
 pub(in crate::session) fn functions() -> Vec<HostFunction> {
     let names = [
         "_agent_call",
@@ -31,7 +31,7 @@ pub(in crate::session) fn functions() -> Vec<HostFunction> {
     names.map(|name| HostFunction { name: name.into(), doc: String::new(), is_awaitable: false }).to_vec()
 }
 
-/// Begins a script's host call, if it is one of ours. Its call id is taken now.
+/// Begins a script's host call, if it is one of these. Its call id is taken now.
 pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<StartedCall> {
     let (frame, agent) = (session.frame, session.agent.as_mut()?);
     let asked = |asking: Result<Replying, Refusal>| asking.unwrap_or_else(|refusal| at_once(Err(refusal)));
@@ -54,7 +54,6 @@ fn at_once(value: Result<Value, Refusal>) -> Replying {
     ready(Ok(value.map_or_else(HostReply::from, HostReply::Return))).boxed()
 }
 
-/// One question of a script.
 struct Question {
     prompt: Prompt,
     shown: String,
@@ -122,8 +121,8 @@ fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Resul
     Ok(asked.boxed())
 }
 
-/// Calls a sub-model. Replies from the cache are not counted, so a script that is run again with its budget exhausted
-/// gets the same replies.
+/// Calls a sub-model. Replies from the cache are not counted, so that a script that runs again with
+/// an exhausted budget gets the same replies.
 fn ask(
     frame: &Frame,
     agent: &mut AgentState,
@@ -223,7 +222,7 @@ fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     Ok(value_of_json(index))
 }
 
-/// Chunks a file as the Chunk tool does and reads the result.
+/// Chunks a file as the Chunk tool does, and returns the result.
 fn cut(
     desk: &mut Desk,
     path: &str,

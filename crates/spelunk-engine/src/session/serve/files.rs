@@ -1,5 +1,5 @@
-//! File access of scripts, on the desk. The interpreter passes every `open`, `Path` and `os` call as `_files(what,
-//! path, data)`; permissions are those of the model's own tools.
+//! File access of scripts, on the desk. The interpreter passes every `open`, `Path` and `os` call
+//! as `_files(what, path, data)`; the permissions are those of the model's own tools.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use spelunk_desk::{Desk, DeskError, DeskPath, Entry};
@@ -67,7 +67,6 @@ fn bytes(data: Option<Value>) -> Result<(Vec<u8>, u64), Refusal> {
     }
 }
 
-/// The Python exception for an error.
 fn refusal(error: &DeskError, path: &str) -> Refusal {
     let (kind, what) = match error {
         DeskError::NotFound { .. } => ("FileNotFoundError", "[Errno 2] No such file or directory"),

@@ -1,4 +1,4 @@
-//! Images in a session: the list that code starts with, and those that a call names.
+//! Images in a session: the list that code starts with, and the images that a call names.
 
 use spelunk_context::{ImageEntry, ImageKind};
 use spelunk_model::{Part, Prompt};
@@ -7,7 +7,7 @@ use spelunk_sandbox::Value;
 use crate::environment::{Arguments, Refusal, dict, int, shown_name};
 use crate::frame::ShownImages;
 
-/// Names in the description; the variable has all of them.
+/// How many names the description lists; the variable has all of them.
 const NAMES_MAX: usize = 40;
 
 /// The variable `images`, and its description for the model.
@@ -40,7 +40,6 @@ pub(in crate::session) fn listed(images: &[&ImageEntry]) -> ((String, Value), St
     (("images".to_owned(), Value::List(images.iter().map(entry).collect())), text)
 }
 
-/// The names that a call gives.
 pub(super) fn named(arguments: &mut Arguments<'_>) -> Result<Vec<String>, Refusal> {
     let Some(value) = arguments.take("images") else { return Ok(Vec::new()) };
     let (Value::List(items) | Value::Tuple(items)) = value else {
@@ -53,7 +52,6 @@ pub(super) fn named(arguments: &mut Arguments<'_>) -> Result<Vec<String>, Refusa
     items.into_iter().map(name).collect()
 }
 
-/// Adds images to the prompt of a call.
 pub(super) fn add(prompt: &mut Prompt, shown: ShownImages) -> Result<(), Refusal> {
     let images = shown.map_err(|(kind, message)| Refusal::new(kind, message))?;
     if let Some(asked) = prompt.messages.last_mut() {

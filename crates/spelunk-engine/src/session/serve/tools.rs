@@ -1,4 +1,4 @@
-//! Calls of external tools by a cell: one, or a batch of one tool.
+//! Calls of external tools by a cell: a single call, or a batch of one tool.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use futures_util::future::{FutureExt, ready};
@@ -10,10 +10,9 @@ use super::{Refused, Replying, Session};
 use crate::environment::{Arguments, Refusal, json_of_value, value_of_json};
 use crate::tools::ExternalTool;
 
-/// Calls of a batch of tool calls that run at once: each may be a process.
+/// How many tool calls of a batch run at once: each may be a process.
 const TOOL_CALLS_PARALLEL_MAX: usize = 8;
 
-/// A value as an argument of a tool.
 fn plain(session: &Session<'_>, value: &Value) -> Json {
     match value {
         Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
@@ -21,7 +20,7 @@ fn plain(session: &Session<'_>, value: &Value) -> Json {
     }
 }
 
-/// Calls an external tool with each of many arguments. The ids are taken in order; an argument that is wrong refuses all.
+/// Calls an external tool with each of many arguments. The ids are taken in order; one wrong argument refuses the batch.
 pub(super) fn act_batch(session: &Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["name", "calls"])?;
     let (name, calls) = (arguments.need_text("name")?, arguments.need_items("calls")?);
@@ -53,7 +52,6 @@ pub(super) fn act_batch(session: &Session<'_>, call: &mut HostCall) -> Result<Re
     }))
 }
 
-/// Calls an external tool.
 pub(super) fn act(session: &Session<'_>, tool: &ExternalTool, call: HostCall) -> Replying {
     let args = call.args.iter().map(|value| plain(session, value)).collect();
     let kwargs = call.kwargs.into_iter().map(|(name, value)| (name, plain(session, &value)));

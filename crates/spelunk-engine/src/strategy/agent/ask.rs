@@ -11,12 +11,11 @@ use super::tools::text;
 use super::work::{ToolOutcome, Work};
 use crate::{FrameError, Task};
 
-/// Characters shown of a reply that was saved to a file or is one of many.
+/// How many characters are shown of a reply that was saved to a file or is one of many.
 const SHOWN_CHARS_MAX: usize = 500;
-/// Characters shown of a single reply, and of all replies of a batch together.
+/// How many characters are shown of a single reply, and of all replies of a batch together.
 const REPLY_CHARS_MAX: usize = 20_000;
 
-/// One question.
 pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let known = ["prompt", "path", "offset", "limit", "save_to"];
     let asked = match read(work, arguments, &known).and_then(|()| one_prompt(work, arguments)) {
@@ -81,7 +80,7 @@ fn part(work: &Work<'_>, arguments: &Value) -> Result<View, String> {
     Ok(work.task.view.narrow(is_named))
 }
 
-/// Many questions at once. One that fails does not fail the others.
+/// Many questions at once. A failed one does not fail the others.
 pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let known = ["prompts", "prompt", "paths", "save_to"];
     let prompts = match read(work, arguments, &known).and_then(|()| many_prompts(work, arguments)) {
@@ -115,7 +114,7 @@ pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<Tool
     Ok(ToolOutcome { text: format!("{head}\n{told}"), failed: n_failed == n_asked, given: None })
 }
 
-/// Refuses unknown fields.
+/// Rejects unknown fields and a `save_to` that cannot be written.
 fn read(work: &Work<'_>, arguments: &Value, known: &[&str]) -> Result<(), String> {
     let unknown =
         arguments.as_object().and_then(|fields| fields.keys().find(|key| !known.contains(&key.as_str())));
@@ -148,7 +147,6 @@ fn many_prompts(work: &Work<'_>, arguments: &Value) -> Result<Vec<String>, Strin
     }
 }
 
-/// A list of texts.
 fn texts(arguments: &Value, name: &str) -> Result<Vec<String>, String> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -160,7 +158,6 @@ fn texts(arguments: &Value, name: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// A prompt followed by the text of a file.
 fn with_file(
     work: &Work<'_>,
     prompt: &str,

@@ -1,6 +1,6 @@
-//! Finishing: the checks between `output/answer.md` and the user. An answer goes back to the model with the reason if
-//! it is missing, empty, a placeholder, only code or a tool call, violates its schema, or was written before anything
-//! was read. The first acceptable answer is verified once by the model itself.
+//! Finishing: the checks between `output/answer.md` and the user. An answer is returned to the model with the
+//! reason if it is missing, empty, a placeholder, only code or a tool call, violates its schema, or was
+//! written before anything was read. The first acceptable answer is verified once by the model itself.
 
 use std::sync::Arc;
 
@@ -19,12 +19,11 @@ pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
 pub(super) const ANSWER_FILE: &str = "output/answer.md";
 const PROMPT: &str = "input/prompt.md";
 const EVIDENCE: &str = "state/evidence.jsonl";
-/// Mount points of the run's documents, which precede their own names.
+/// Mount points of the run's documents, which are prefixes of their names on the desk.
 const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/", "attachments/")];
-/// Citations taken from the saved evidence.
+/// The most citations taken from the saved evidence.
 const CLAIMS_MAX: usize = 50;
 
-/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 16] = [
     "",
     "...",
@@ -44,28 +43,24 @@ const PLACEHOLDERS: [&str; 16] = [
     "lorem ipsum",
 ];
 
-/// Decides whether an answer is accepted.
 #[derive(Debug)]
 pub(super) struct AnswerFileCheck {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
-    /// The model was shown everything at once: there is nothing to look up and little to verify.
+    /// Whether the model was shown everything at once: there is nothing to look up and little to verify.
     is_inlined: bool,
     pub(super) has_looked: bool,
-    /// Whether there is a turn left to verify in.
+    /// Whether a turn is left for verification.
     pub(super) may_verify: bool,
-    /// Reasons for which answers were sent back. Each is used once: the model may know better.
+    /// Reasons for which answers were sent back. Each is used only once: the model may know better.
     told: Vec<SentBack>,
 }
 
-/// Why an answer is sent back once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentBack {
-    /// Nothing was read.
     Unseen,
     /// It contains an unfilled placeholder.
     Gap,
-    /// It was not verified.
     Unverified,
 }
 
@@ -74,7 +69,7 @@ impl AnswerFileCheck {
         Self { schema, code, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
     }
 
-    /// Starts another question: what was read stays read.
+    /// Starts another question: what was read still counts.
     pub(super) fn begin_anew(&mut self, question: &str) {
         self.told.clear();
         self.code = CodeAlone::for_question(question);
@@ -90,7 +85,7 @@ impl AnswerFileCheck {
         Some(GivenAnswer { text, claims: Vec::new() })
     }
 
-    /// The text of the answer. With a schema, it is validated against that instead.
+    /// The text of the answer. If there is a schema, it is validated against that instead.
     fn answer_text(&self, desk: &Desk) -> Result<String, String> {
         answer_text(
             desk,
@@ -99,7 +94,6 @@ impl AnswerFileCheck {
         )
     }
 
-    /// Whether this reason is used for the first time.
     fn is_new(&mut self, back: SentBack) -> bool {
         let is_new = !self.told.contains(&back);
         if is_new {
@@ -108,7 +102,7 @@ impl AnswerFileCheck {
         is_new
     }
 
-    /// Accepts an answer, or returns the reason why not.
+    /// Accepts an answer, or returns the reason for refusing it.
     fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<GivenAnswer, String> {
         let text = self.answer_text(desk)?;
         if !self.has_looked && self.is_new(SentBack::Unseen) {
@@ -152,7 +146,7 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> ToolOutcome {
     }
 }
 
-/// The content of `output/answer.md`, or why it is not an answer: for agents that work outside of a run.
+/// The content of `output/answer.md`, or why it is not an answer. For agents that work outside of a run.
 pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let question = file(desk, &path(PROMPT)).unwrap_or_default();
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
@@ -163,7 +157,6 @@ pub fn written_answer(desk: &Desk) -> Result<String, String> {
     }
 }
 
-/// Whether an answer is for people or has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerForm {
     Plain,
@@ -188,7 +181,6 @@ fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String,
     Ok(unmounted(text.trim()))
 }
 
-/// Whether a text is empty or a placeholder.
 fn is_placeholder(text: &str) -> bool {
     let bare = text.trim().trim_start_matches('#').trim();
     let bare =
@@ -218,7 +210,7 @@ fn claim(value: &Value) -> Option<Citation> {
     Some(own_name(Citation { document, line, quote }))
 }
 
-/// The citation with the document's name outside of the desk.
+/// The citation with the document's own name instead of its path on the desk.
 fn own_name(citation: Citation) -> Citation {
     let document = citation.document.trim_start_matches("./");
     let named =
@@ -227,7 +219,7 @@ fn own_name(citation: Citation) -> Citation {
     Citation { document, ..citation }
 }
 
-/// The lines of an evidence block with the documents' names outside of the desk.
+/// The lines of an evidence block with the documents' own names.
 fn unmounted(text: &str) -> String {
     let Some((before, block)) = text.rsplit_once("```evidence") else { return text.to_owned() };
     let mut own = block.to_owned();

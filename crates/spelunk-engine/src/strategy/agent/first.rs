@@ -1,5 +1,5 @@
-//! What an agent starts with: the files on its desk and the first message. Small input is part of the message; for
-//! large input the message has its size, a preview and instructions.
+//! What an agent starts with: the files on its desk and the first message. The message contains
+//! small input as a whole; for large input it has the size, a preview and instructions.
 
 use std::future::ready;
 
@@ -25,7 +25,6 @@ pub const GUIDE: &str = include_str!("../../prompts/agent-guide.md");
 /// The guide as a skill.
 pub const SKILL: &str = include_str!("../../prompts/agent-skill.md");
 
-/// What an agent starts with.
 pub(super) struct AgentStart {
     pub(super) desk: Desk,
     pub(super) message: String,
@@ -33,14 +32,13 @@ pub(super) struct AgentStart {
     pub(super) is_inlined: bool,
 }
 
-/// What the job description says of the models.
+/// What the job description says about the models.
 struct ShownConfig {
     root: String,
     sub: String,
     caches: bool,
 }
 
-/// The system prompt.
 pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
     let limits = frame.limits();
     let system = SYSTEM
@@ -57,7 +55,7 @@ pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, Fr
     let shown = ShownConfig {
         root: frame.model_reference(),
         sub: frame.sub_model_reference(),
-        // A resumed run may be told otherwise, and must find the same desk.
+        // The setting may differ when the run is resumed, but the desk must be the same.
         caches: frame.observe("cache_responses", ready(Ok(caches))).await? == "true",
     };
     let frame = frame.clone();
@@ -108,13 +106,13 @@ fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Resu
     Ok(AgentStart { desk, message, is_inlined })
 }
 
-/// Whether a document arrived with the question: it is mounted as an attachment, not under the contexts.
+/// Whether a document arrived with the question: it is mounted as an attachment, not among the contexts.
 fn came_along(document: &DocEntry) -> bool {
     let is_named = document.name == MESSAGES || document.name.starts_with(ATTACHMENTS);
     is_named && matches!(document.origin, Origin::Text(_))
 }
 
-/// The message without the documents. They are inserted last, so that nothing in them is expanded as a placeholder.
+/// The message without the documents, which are inserted last, so that nothing in them is expanded as a placeholder.
 fn filled(task: &Task, limits: &Limits, template: &str, has_messages: bool) -> String {
     let schema = match &task.schema {
         Some(schema) => {
@@ -146,7 +144,7 @@ fn last_user(rendered: &str) -> &str {
     rendered.rsplit_once("\n## user\n").map_or(rendered, |(_, last)| last)
 }
 
-/// All the text there is, if it is short.
+/// All of the text, if it is short.
 fn inlined(task: &Task, limits: &Limits) -> Result<Option<String>, SourceError> {
     let n_question = task.question.chars().count() as u64;
     // A character has one to four bytes.

@@ -13,11 +13,10 @@ pub(super) const TEXT: &str = include_str!("../../prompts/agent-text.md");
 
 /// Part of the model layer's error for unsupported tools.
 const REFUSAL: &str = "does not support tools";
-/// The model is reminded when this many turns or fewer are left.
+/// From this many remaining turns on, the model is reminded of them.
 const TURNS_TOLD_MAX: u64 = 5;
 const SILENT: &str = "No tool was called. Continue with a tool; if the work is done, write the answer to `output/answer.md` and call Finish.";
 
-/// How a model calls tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Native,
@@ -31,7 +30,6 @@ impl Protocol {
             if self == Self::Native && message.contains(REFUSAL))
     }
 
-    /// The tools of a request.
     pub(super) fn tools(self, frame: &Frame) -> Vec<Tool> {
         match self {
             Self::Native => tools::all(frame),
@@ -48,7 +46,6 @@ impl Protocol {
         TEXT.replace("{tools}", &tools::all(frame).iter().map(line).collect::<String>())
     }
 
-    /// Adds a reply to the conversation.
     pub(super) fn push_reply(self, transcript: &mut Transcript, text: &str, calls: &[ToolCall]) {
         let is_native = self == Self::Native && calls.iter().any(|call| call.id != TEXT_ID);
         if is_native {
@@ -67,7 +64,6 @@ pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
     (read_block(&reply.text).into_iter().collect(), reply.text)
 }
 
-/// Adds the results of the calls.
 pub(super) fn push_told(transcript: &mut Transcript, told: Vec<ToolAnswer>, turns_left: u64) {
     let mut text = match turns_left {
         0 => String::new(),
@@ -110,7 +106,7 @@ pub(super) fn push_end(transcript: &mut Transcript, calls: &[ToolCall]) {
 /// The id of calls parsed from text.
 const TEXT_ID: &str = "";
 
-/// The tool name for a block that is not a call: refusing it reports why.
+/// The tool name for a block that is not a call: refusing it reports the reason.
 const UNREADABLE: &str = "tool";
 
 /// The call in the last block of a text.

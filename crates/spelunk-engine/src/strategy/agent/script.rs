@@ -15,18 +15,15 @@ use crate::session::{Ran, Session, file, path};
 
 /// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
-/// The module for chunking files.
 pub(super) const CHUNKING: &str = include_str!("chunking.py");
 
 const NAME_CHARS_MAX: usize = 40;
 const CODE_BYTES_MAX: usize = 400_000;
 
-/// Code that runs before the first script.
 fn prelude() -> String {
     format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
 }
 
-/// Runs a script and saves it.
 pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let scripts_max = work.frame.limits().scripts_max;
     let n_run = work.agent.counts().scripts;
@@ -91,7 +88,7 @@ fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
     Ok(code)
 }
 
-/// Saves a script under its number. One that was run from a file stays where it is.
+/// Saves a script under its number. A script that was run from a file stays there.
 fn keep(
     work: &mut Work<'_>,
     arguments: &Value,
@@ -118,8 +115,8 @@ static FROM_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a literal")
 });
 
-/// Replaces imports from `tools` by bindings: those modules are loaded before the first line. Line numbers stay the
-/// same.
+/// Replaces imports from `tools` by bindings, because those modules are loaded before the first
+/// line. Line numbers stay the same.
 fn with_tools(code: &str) -> String {
     let bound = |captures: &Captures<'_>| {
         let (indent, names) = (&captures[1], captures[2].trim().trim_matches(['(', ')']));
@@ -128,7 +125,7 @@ fn with_tools(code: &str) -> String {
             let words: Vec<&str> = name.split_whitespace().collect();
             match words.as_slice() {
                 [name, "as", bound] => bindings.push(format!("{bound} = {name}")),
-                // A reference to the name suffices, and fails if there is no such module.
+                // A reference to the name is enough, and fails if there is no such module.
                 [name] => bindings.push(format!("{name} = {name}")),
                 _ => bindings.push(format!("raise ImportError({name:?})")),
             }

@@ -12,9 +12,9 @@ use crate::frame::REPLAY_TIME_FACTOR;
 use crate::sync::blocking;
 use crate::{Frame, FrameError};
 
-/// Tools that only write: they show nothing of the input.
+/// Tools that only write and show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
-/// Characters of the arguments that an error repeats.
+/// The most characters of the arguments that an error quotes.
 const SHOWN_CHARS_MAX: usize = 200;
 
 static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -26,7 +26,7 @@ static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     of_desk.chain(own()).collect()
 });
 
-/// Every tool, as listed in a request: the agent's own, then those from outside.
+/// All tools in the order of a request: the agent's own, then external ones.
 pub(super) fn all(frame: &Frame) -> Vec<Tool> {
     let outside = frame.tools().iter().map(|tool| Tool {
         name: tool.name.clone(),
@@ -136,7 +136,6 @@ pub(super) fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
     arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-/// The arguments as an object.
 fn arguments(call: &ToolCall) -> Result<Value, String> {
     let (shown, name) = (call.arguments.chars().take(SHOWN_CHARS_MAX).collect::<String>(), &call.name);
     match serde_json::from_str(&call.arguments) {
@@ -153,8 +152,8 @@ fn is_stopped(text: &str) -> bool {
     text.lines().last().is_some_and(|line| line.starts_with("[stopped: "))
 }
 
-/// Runs a tool of the desk. Searching and the shell may take a while: they run on a separate thread, on a copy of the
-/// desk that shares its files.
+/// Runs a tool of the desk. Searching and the shell may take a while: they run on a separate
+/// thread, on a copy of the desk that shares its files.
 async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> ToolOutcome {
     let Some(tool) = spelunk_desk::tool(name) else {
         let names: Vec<_> = ALL.iter().map(|tool| tool.name.as_str()).collect();

@@ -14,12 +14,11 @@ use crate::session::{AgentState, GivenAnswer, Session, changes};
 use crate::transcript::cut;
 use crate::{Frame, FrameError, Task};
 
-/// Calls run per reply.
+/// The most calls run per reply.
 const CALLS_MAX: usize = 32;
-/// Characters shown to a model per call, whatever the tool itself allows.
+/// The most characters of a result that a model is shown, whatever the tool itself allows.
 const OUTPUT_CHARS_MAX: u64 = 40_000;
 
-/// The tools of an agent and its desk.
 pub(super) struct Work<'a> {
     pub(super) frame: &'a Frame,
     pub(super) task: &'a Task,
@@ -29,11 +28,8 @@ pub(super) struct Work<'a> {
     pub(super) check: AnswerFileCheck,
 }
 
-/// The result of a reply.
 pub(super) enum Turn {
-    /// The accepted answer.
     Answered(GivenAnswer),
-    /// Results for the model, by call.
     Results(Vec<ToolAnswer>),
 }
 
@@ -45,11 +41,9 @@ pub(super) struct ToolAnswer {
     pub(super) is_error: bool,
 }
 
-/// The result of a call.
 pub(super) struct ToolOutcome {
     pub(super) text: String,
     pub(super) failed: bool,
-    /// The answer, if it was accepted.
     pub(super) given: Option<GivenAnswer>,
 }
 
@@ -65,7 +59,6 @@ impl ToolOutcome {
 }
 
 impl<'a> Work<'a> {
-    /// Lays out the desk.
     pub(super) async fn begin(
         frame: &'a Frame,
         task: &'a Task,
@@ -101,7 +94,6 @@ impl<'a> Work<'a> {
         Ok(Turn::Results(told))
     }
 
-    /// Runs a call and records it.
     async fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
         let (before, began) = (self.agent.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;

@@ -29,8 +29,8 @@ const FOCUS: &str = include_str!("../../prompts/analyst-focus.md");
 const MORE: &str = include_str!("../../prompts/analyst-more.md");
 pub(crate) const PROMPTS: [&str; 8] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS, MORE];
 
-/// Reads one part: calls the model, parses the reply, checks its quotes against the text, and asks for one
-/// correction.
+/// Reads one part: calls the model, parses the reply, checks its quotes against the text, and
+/// requests one correction.
 pub(crate) async fn solve(
     frame: &Frame,
     task: &Task,
@@ -62,8 +62,8 @@ pub(crate) fn findings_max(limits: &Limits, reader: ModelCapacity) -> u64 {
     if reader.is_small() { limits.findings_max.min(SMALL_FINDINGS_MAX) } else { limits.findings_max }
 }
 
-/// Everything besides text and question that determines a report: findings with the same hash can be reused.
-/// A small model is asked for findings alone.
+/// Everything besides text and question that determines a report: findings with the same hash can
+/// be reused. A small model is asked for findings only.
 pub(crate) fn system_prompt(analysis: &Analysis, limits: &Limits, reader: ModelCapacity) -> String {
     let (role, extra) = match analysis.analyst {
         Analyst::Code => (CODE, r#", "scope": "…", "severity": "high""#),
@@ -92,7 +92,7 @@ pub(crate) fn system_prompt(analysis: &Analysis, limits: &Limits, reader: ModelC
     parts.into_iter().flatten().map(str::trim_end).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// The metadata that an analyst gives, in words and as JSON.
+/// The metadata that an analyst reports, in words and as JSON.
 fn metadata_asked(analyst: Analyst) -> (&'static str, &'static str) {
     match analyst {
         Analyst::Code => (
@@ -116,7 +116,6 @@ fn focus_text(focus: Focus) -> Option<&'static str> {
     Some(rest.split("\n## ").next().unwrap_or(rest))
 }
 
-/// The finding types of an analyst.
 fn types(analyst: Analyst) -> &'static [&'static str] {
     match analyst {
         Analyst::Code => &[

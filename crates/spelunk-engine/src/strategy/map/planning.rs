@@ -1,5 +1,5 @@
-//! The plan of an analysis: the tasks that the text is split into. `map` follows it, and previews before a run show
-//! the same plan; `forecast.rs` estimates its cost.
+//! The plan of an analysis: the tasks that the text is split into. `map` follows it, and previews
+//! before a run show it; `forecast.rs` estimates its cost.
 
 mod forecast;
 
@@ -18,13 +18,12 @@ pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut opt
     let limits = &mut options.limits;
     limits.chunk_tokens_max = reader.span(limits.chunk_tokens_max);
     if is_counting(question) {
-        // A line shown in two parts would be counted twice, and nobody could tell afterwards.
+        // A line in two parts would be counted twice, which could not be detected afterwards.
         (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
     }
     make_plan(view, &options)
 }
 
-/// All tasks of a plan.
 pub(crate) fn analyses(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     let small: Vec<ManifestRow> =
         plan.manifest.iter().filter(|row| row.tier == Tier::Small).cloned().collect();

@@ -12,10 +12,9 @@ use crate::retrieval::rank_readable;
 use crate::sync::blocking;
 use crate::{Frame, FrameError, Task};
 
-/// Passages searched for by words.
 const WORDS_PASSAGES_MAX: u64 = 500;
-/// Passages searched for by meaning, and their minimum similarity. Questions unrelated to this project's own
-/// documentation stay below 0.23 there; those that it answers reach 0.28 to 0.53.
+/// The most passages searched for by meaning, and their minimum similarity. On this project's own
+/// documentation, unrelated questions stay below 0.23; those that it answers reach 0.28 to 0.53.
 const MEANING_PASSAGES_MAX: usize = 40;
 const SIMILARITY_MIN: f32 = 0.25;
 
@@ -26,7 +25,6 @@ type Lines = (u64, u64);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Prefilter(BTreeMap<u32, Vec<Lines>>);
 
-/// Searches for the lines, or takes them from the journal.
 pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter, FrameError> {
     let recorded = frame.observe("likely lines", look(frame, task)).await?;
     Ok(Prefilter(serde_json::from_str(&recorded).unwrap_or_default()))

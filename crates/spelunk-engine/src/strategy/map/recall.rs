@@ -1,5 +1,5 @@
-//! Findings of earlier runs. With the same question, analyst and model, an unchanged part is not read again: its
-//! cached findings are used, and recorded, so that this run can be replayed without the cache.
+//! Findings of earlier runs. With the same question, analyst and model, an unchanged part is not read again:
+//! its cached findings are used, and recorded, so that this run can be replayed without the cache.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use super::planning::{batches, chunks};
 use crate::task::{Analysis, DocumentPart};
 use crate::{Frame, FrameError, Task};
 
-/// What was recalled, and what is left to read.
 pub(super) struct Recalled {
     pub(super) reports: Vec<AnalystReport>,
     pub(super) analyses: Vec<Analysis>,

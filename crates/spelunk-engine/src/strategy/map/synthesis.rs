@@ -1,6 +1,6 @@
-//! Synthesis: turns findings into text. One frame per content type, then one across them. If the findings exceed one
-//! prompt, groups of them are summarised first and the summaries merged. Sums and locations are given to the model;
-//! it refers to findings and never counts.
+//! Synthesis: turns findings into text. One frame per content type, then one across them. If the
+//! findings exceed one prompt, groups of them are summarised first and the summaries merged. Sums
+//! and locations are given to the model; it refers to findings and never counts.
 
 use std::sync::Arc;
 
@@ -17,12 +17,11 @@ const MERGE: &str = include_str!("../../prompts/synthesis-merge.md");
 const CROSS: &str = include_str!("../../prompts/synthesis-cross.md");
 pub(crate) const PROMPTS: [&str; 3] = [TYPE, MERGE, CROSS];
 
-/// Rounds of merging summaries; each reduces them several times.
+/// The most rounds of merging summaries; each reduces them several times.
 pub(crate) const ROUNDS_MAX: usize = 8;
 /// The longest system prompt, including the name of a type.
 pub(crate) const SYSTEM_BYTES_MAX: u64 = 4_000;
 
-/// Writes the text.
 pub(crate) async fn solve(
     frame: &Frame,
     task: &Task,

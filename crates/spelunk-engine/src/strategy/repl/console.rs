@@ -1,5 +1,5 @@
-//! The console: the session of a repl frame with a person in place of the model. It runs cells and prints their
-//! output; model calls are recorded and paid for as in any run.
+//! The console: the session of a repl frame with a person instead of the model. It runs cells and
+//! prints their output; model calls are recorded and charged as in any run.
 
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +35,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
             while let Some(ConsoleCell { code, said }) = cells.recv().await {
                 match session.run(&code).await? {
                     Ran::Answered(given) => {
-                        // Closed first, so that whoever receives the answer knows that no further cell will run.
+                        // Closed first, so that the receiver of the answer knows that no further cell will run.
                         cells.close();
                         drop(said.send(given.text.clone()));
                         return session::settle(&frame, &task, given).await;

@@ -1,5 +1,5 @@
-//! Detects models that make no progress: replies without code, and repeated code. The model is told so; if that does
-//! not help, it is asked for its best partial answer.
+//! Detects models that make no progress: replies without code, and repeated code. The model gets a
+//! message; if that does not help, it is asked for its best partial answer.
 
 use spelunk_sandbox::ParsedReply;
 use spelunk_types::ErrorCode;

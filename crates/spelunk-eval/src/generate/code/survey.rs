@@ -1,5 +1,5 @@
-//! Surveys a source tree: functions and constants with the places that define and call them. Scanned line by line with
-//! plain patterns, for many languages at once; ambiguous names are not used.
+//! Surveys a source tree: functions and constants, where they are defined and called. Scans line by
+//! line with plain patterns, for many languages at once; ambiguous names are not used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -25,7 +25,6 @@ static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\.?)\b([A-Za-z_][A-Za-z0-9_]*)\("));
 
-/// Where something is defined.
 #[derive(Debug, Clone)]
 pub(super) struct Defined {
     pub(super) file_idx: usize,
@@ -33,7 +32,6 @@ pub(super) struct Defined {
     n_times: usize,
 }
 
-/// The definitions and calls in a tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Survey {
     defined: BTreeMap<String, Defined>,
@@ -83,7 +81,6 @@ impl Survey {
         self.defined.iter().filter(is_plain).map(|(name, defined)| (name.as_str(), defined))
     }
 
-    /// The files that call a function of this name.
     pub(super) fn calling(&self, name: &str) -> impl Iterator<Item = usize> {
         self.called.get(name).into_iter().flatten().copied()
     }

@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
         if tables::NATIVE_EXCEPTIONS.contains(name) && !is_plain_message(call) {
             return Some(self.exception_call(call));
         }
-        // The interpreter makes lists of them.
+        // The interpreter returns lists for these.
         if is_iterator {
             return Some(self.plain_call(call).wrapped("iter(", ")", &range_of(call)));
         }
@@ -262,8 +262,7 @@ impl<'a> Walk<'a> {
         self.close(call.end().to_usize())
     }
 
-    /// Whether the function that a builtin calls for each item may wait for the host. The interpreter cannot wait
-    /// inside the builtin. A plain item access never waits.
+    /// Whether the function that a builtin calls per item may wait for the host, which a builtin cannot do.
     fn may_wait(&self, call: &'a ExprCall, name: &str) -> bool {
         let callback = match name {
             "map" | "filter" => call.arguments.args.first(),

@@ -1,5 +1,4 @@
-//! Rules for classes. The interpreter's classes have methods and plain variables; `__sp_class` adds bases, decorated
-//! methods and the rest after the body has run.
+//! Rules for classes. The interpreter has methods and plain variables; `__sp_class` adds the rest afterwards.
 
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef};

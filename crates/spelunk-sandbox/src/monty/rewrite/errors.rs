@@ -1,5 +1,4 @@
-//! Rules for exceptions. The interpreter supports only the builtin classes; exceptions of other classes are wrapped in
-//! a builtin one and unwrapped where they are caught.
+//! Rules for exceptions. The interpreter has only builtin classes; others are wrapped in one until caught.
 
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 use ruff_python_ast::{ExceptHandler, Expr, StmtRaise};

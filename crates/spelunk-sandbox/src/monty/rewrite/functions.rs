@@ -31,8 +31,7 @@ impl<'a> Walk<'a> {
         }
         if is_generator {
             let indent = self.indent_of(def_at).unwrap_or_default().to_owned();
-            // In a class, the function is wrapped after its definition: the interpreter does not support decorators
-            // there.
+            // Methods are wrapped after their definition: decorators are not supported in classes.
             let mark = if with_decorators { format!("@__sp_generator\n{indent}") } else { String::new() };
             let n_def = self.source.get(def_at..).and_then(|text| text.find("def")).unwrap_or(0);
             self.replace(def_at..def_at + n_def, mark);

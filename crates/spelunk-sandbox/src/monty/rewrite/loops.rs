@@ -1,5 +1,4 @@
-//! Rules for `for` loops and comprehensions over generators and host objects. The interpreter cannot wait in the middle
-//! of its own iteration, so such a loop fetches its items in batches.
+//! Rules for loops over generators and host objects: such a loop fetches batches, because it cannot wait.
 
 use ruff_python_ast::helpers::any_over_expr;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
@@ -22,7 +21,7 @@ impl<'a> Walk<'a> {
         let Some(indent) = self.own_lines_of_loop(for_) else { return Some(self.eager_loop(for_)) };
         let name = self.temporary();
         let at = range.start;
-        // Who stops early goes on later with what an iterator has left, if somebody holds it.
+        // If the code holds the iterator, a loop that stops early leaves the rest in it.
         let function = if for_.iter.is_call_expr() { "__sp_batches" } else { "__sp_held" };
         let mut source_map = new_text(format!("{name} = {function}("), at);
         source_map.push(self.expr(&for_.iter));
@@ -31,7 +30,7 @@ impl<'a> Walk<'a> {
         self.visit_expr(&for_.target);
         source_map.push(self.close(for_.target.end().to_usize()));
         source_map.add(format!(" in {name}.batch"), range_of(&*for_.iter).start);
-        // From the colon on, the body is unchanged: one column of indentation fits above it.
+        // From the colon on, the body is unchanged: the added level takes one column of indentation.
         self.open(for_.iter.end().to_usize());
         self.visit_body(&for_.body);
         let body_end = for_.body.last().map_or(range.end, |last| last.end().to_usize());
@@ -99,8 +98,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A comprehension over something that comes in batches: it is evaluated batch by batch, so that discarded items
-    /// are never in memory all at once.
+    /// Evaluates a comprehension batch by batch, so that discarded items are never all in memory at once.
     pub(super) fn flat(&mut self, expr: &'a Expr, function: &str) -> Option<SourceMap> {
         let generators: &'a [Comprehension] = match expr {
             Expr::ListComp(comprehension) => &comprehension.generators,

@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Code for a value that is nearly always of one of two types: checking that is cheaper than a call.
+/// Handles two common types inline: checking the type is cheaper than a call.
 fn guarded(value: &Expr, kinds: [&str; 2], range: &Range<usize>, slow: SourceMap) -> SourceMap {
     let Expr::Name(name) = value else { return slow };
     let mut source_map = new_text("(", range.start);

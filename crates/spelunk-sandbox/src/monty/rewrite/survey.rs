@@ -15,7 +15,6 @@ use ruff_text_size::Ranged;
 use super::super::names::RESERVED;
 use super::walk::DEPTH_MAX;
 
-/// What the first pass found.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a cell")]
 pub(super) struct Survey {
@@ -39,7 +38,6 @@ pub(super) struct Survey {
     pub(super) awaited: HashSet<String>,
     /// Names that caught exceptions are bound to.
     pub(super) caught: HashSet<String>,
-    /// Modules it imports.
     pub(super) modules: Vec<String>,
     /// Names bound to modules.
     pub(super) module_aliases: HashSet<String>,

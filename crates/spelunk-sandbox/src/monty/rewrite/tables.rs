@@ -128,10 +128,10 @@ pub(super) static METHOD_CALLS: Names = LazyLock::new(|| {
     names("isocalendar translate maketrans expand add_note with_traceback from_bytes to_bytes format_map")
 });
 
-/// Methods of texts that take places.
+/// Text methods that take positions.
 pub(super) static PLACE_METHODS: Names = LazyLock::new(|| names("find rfind index rindex startswith"));
 
-/// Methods of texts that need all of it, and those that look at a part.
+/// Text methods that need the whole text, and those that look at a part.
 pub(super) static WHOLE_METHODS: Names = LazyLock::new(|| {
     names(
         "capitalize casefold encode isascii lower lstrip partition removeprefix removesuffix replace rpartition rsplit \

@@ -1,5 +1,4 @@
-//! The walk over a cell. Every node yields a source map; a node without its own rule is its text with the source maps
-//! of its children in place.
+//! The walk over a cell. Every node yields a source map; by default its text with those of its children.
 
 use std::ops::Range;
 
@@ -19,7 +18,6 @@ use crate::monty::source_map::SourceMap;
 /// Expressions nested deeper are left alone: the walk is recursive, and the interpreter's own error is good enough.
 pub(super) const DEPTH_MAX: usize = 150;
 
-/// A walk in progress.
 pub(super) struct Walk<'a> {
     pub(super) source: &'a str,
     pub(super) session: &'a Session,
@@ -199,7 +197,7 @@ impl<'a> Walk<'a> {
         before.trim().is_empty().then_some(before)
     }
 
-    /// Whether a statement shares its lines with no other, so that it can be expanded to several.
+    /// The indentation of a statement that shares its lines with no other, so that it can be expanded.
     pub(super) fn own_lines(&self, range: &Range<usize>) -> Option<&'a str> {
         let indent = self.indent_of(range.start)?;
         let rest = self.source.get(range.end..)?.lines().next().unwrap_or_default().trim_start();

@@ -61,7 +61,7 @@ fn usage(reply: &Reply) -> Value {
     })
 }
 
-/// A call of a tool; in a stream it has a number.
+/// A tool call; in a stream it has an index.
 fn call(call: &ToolCall) -> Value {
     let function = json!({ "name": call.name, "arguments": call.arguments });
     json!({ "id": call.id, "type": "function", "function": function })

@@ -1,5 +1,5 @@
-//! Turns a client's conversation into a question and documents. A long text becomes a document, which is read as far as
-//! the question needs it; the last user message is the question, and short texts are included in it.
+//! Turns a client's conversation into a question and documents. A long text becomes a document, of which only what the
+//! question needs is read; the last user message is the question, and short texts are included in it.
 
 use spelunk_app::asking::excerpt;
 use spelunk_engine::CallerTurn;
@@ -7,14 +7,13 @@ use spelunk_model::{self as model, Part, ToolCall, ToolResult};
 
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// How many characters of a document's beginning and end are shown in a conversation with tools.
+/// How many characters of the beginning and the end of a document are shown in a conversation with tools.
 const SHOWN_CHARS: usize = 1_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const INCLUDED_CHARS_MAX: usize = 20_000;
-/// Longer instructions of a client with tools become a document, too.
+/// Longer instructions of a client with tools become a document too.
 const SYSTEM_CHARS_MAX: usize = 200_000;
 
-/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
     /// The developer of the client.
@@ -33,7 +32,6 @@ impl Speaker {
     }
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MessagePart {
     Text(String),
@@ -41,38 +39,34 @@ pub(super) enum MessagePart {
     Document {
         title: Option<String>,
         text: String,
-        /// Whether citations of it are wanted.
+        /// Whether the client wants citations of it.
         is_cited: bool,
     },
-    /// A call of one of the client's tools, by an earlier reply.
+    /// A tool call from an earlier reply.
     Call(ToolCall),
-    /// What it gave.
     Result(ToolResult),
 }
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) speaker: Speaker,
     pub(super) parts: Vec<MessagePart>,
 }
 
-/// A question and its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Question {
     pub(super) text: String,
     /// Names and texts.
     pub(super) documents: Vec<(String, String)>,
-    /// The documents that the client marks as such, in order.
+    /// The documents that the client marked, in order.
     pub(super) marked: Vec<MarkedDocument>,
 }
 
-/// A document that the client marks as such.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MarkedDocument {
     pub(super) name: String,
     pub(super) title: Option<String>,
-    /// Its text, if citations of it are wanted.
+    /// Its text, if the client wants citations of it.
     pub(super) cited: Option<String>,
 }
 
@@ -82,21 +76,18 @@ pub(super) struct ToolConversation {
     pub(super) question: Question,
     pub(super) system: String,
     pub(super) messages: Vec<model::Message>,
-    /// Whether documents stand in for some of its texts.
+    /// Whether documents replace some of its texts.
     pub(super) has_documents: bool,
 }
 
-/// Why there is no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoQuestion {
-    /// There is no user message.
     NoUser,
-    /// The user message is empty.
     Empty,
 }
 
 impl Question {
-    /// `long_chars` is the length from which a text is long.
+    /// A text is long from `long_chars` characters on.
     pub(super) fn of(messages: &[Message], long_chars: usize) -> Result<Self, NoQuestion> {
         let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
         let mut sorted = SortedTexts::new(long_chars);
@@ -134,7 +125,7 @@ impl Question {
 }
 
 impl ToolConversation {
-    /// As for a question, except that the messages stay messages. Instructions stay whole: hosts write long ones.
+    /// As for a question, but messages stay messages, and instructions stay whole: hosts write long ones.
     pub(super) fn of(
         messages: &[Message],
         long_chars: usize,
@@ -167,13 +158,13 @@ impl ToolConversation {
     }
 }
 
-/// Whether a message asks something. The results of tools are messages of the user in some APIs.
+/// Whether a message asks something. In some APIs, tool results are messages of the user.
 fn is_asked(message: &Message) -> bool {
     let is_said = |part: &MessagePart| matches!(part, MessagePart::Text(_) | MessagePart::Document { .. });
     message.speaker == Speaker::User && (message.parts.is_empty() || message.parts.iter().any(is_said))
 }
 
-/// Appends a message to the one before it if the speaker is the same, as providers want it.
+/// Appends a message to the one before it if the speaker is the same, as providers require.
 fn push(said: &mut Vec<model::Message>, message: model::Message) {
     match said.last_mut() {
         Some(last) if last.speaker == message.speaker => {
@@ -185,7 +176,6 @@ fn push(said: &mut Vec<model::Message>, message: model::Message) {
     }
 }
 
-/// The messages as a document.
 fn shown_transcript(said: &[model::Message]) -> String {
     let mut text = String::new();
     for message in said {
@@ -196,7 +186,7 @@ fn shown_transcript(said: &[model::Message]) -> String {
         let parts = message.parts.iter().map(|part| match part {
             Part::ToolCall(call) => called(call),
             Part::ToolResult(result) => returned(result),
-            // Callers send none.
+            // Callers send no images.
             Part::Image(_) => String::new(),
         });
         for said in std::iter::once(message.text.clone()).chain(parts).filter(|said| !said.is_empty()) {
@@ -227,7 +217,7 @@ impl SortedTexts {
         Self { long_chars, documents: Vec::new(), marked: Vec::new() }
     }
 
-    /// A message as the model sees it: documents are named in place of long texts.
+    /// A message as the model sees it: the names of documents replace long texts.
     fn shown(&mut self, number: usize, message: &Message) -> model::Message {
         let (mut said, mut parts) = (Vec::new(), Vec::new());
         for (idx, part) in message.parts.iter().enumerate() {
@@ -261,7 +251,7 @@ impl SortedTexts {
         message.with_parts(parts)
     }
 
-    /// A text, or its placeholder if it is long.
+    /// The text, or its placeholder if it is long.
     fn stand_in(&mut self, name: &str, text: &str) -> String {
         if !is_longer(text, self.long_chars) {
             return text.trim().to_owned();
@@ -308,7 +298,7 @@ impl SortedTexts {
         format!("[the full text is in `{name}`; it ends:]\n{}", tail(&text, INCLUDED_CHARS_MAX))
     }
 
-    /// Keeps a part that is a document, under its title or this name.
+    /// Keeps a part that is a document, under its title or else this name.
     fn keep_document(&mut self, name: String, part: &MessagePart) -> String {
         let MessagePart::Document { title, text, is_cited } = part else { return name };
         let name = self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);
@@ -317,7 +307,7 @@ impl SortedTexts {
         name
     }
 
-    /// Keeps a text as a document, and returns the name of that.
+    /// Keeps a text as a document and returns the document's name.
     fn keep(&mut self, name: &str, text: &str) -> String {
         if text.trim().is_empty() {
             return name.to_owned();

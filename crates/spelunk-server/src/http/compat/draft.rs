@@ -1,25 +1,24 @@
-//! An answer while it is written: what may already be sent of it. What a later check may change is held back.
+//! An answer that is being written: decides what can be sent now. What a later check may change is held back.
 
 use spelunk_app::units::safe;
 
 use super::super::runs::SaidPiece;
 use super::question_input::CompatRequest;
 
-/// What a reply that is not an answer begins with: calls, code, tags, or that nothing was found.
+/// Beginnings of replies that are not answers: calls, code, tags, or that nothing was found.
 const NO_ANSWERS: [&str; 5] = ["{", "[", "<", "```", "NOT FOUND"];
-/// Where the words end and evidence or code begins.
+/// What ends the prose and begins evidence or code.
 const FENCES: [&str; 2] = ["```", "~~~"];
 
-/// The answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     /// The call that is being answered, and its reply so far.
     ordinal: u32,
     reply: String,
-    /// The bytes of it that were sent.
+    /// How many bytes of the reply were sent.
     n_sent: usize,
     has_sent: bool,
-    /// Whether the whole reply is the answer, code and all.
+    /// Whether the whole reply is the answer, including code.
     is_free: bool,
     chars_left: usize,
     is_over: bool,
@@ -30,13 +29,13 @@ impl Draft {
         Self {
             is_free: asked.tools.is_some(),
             chars_left: asked.answer_chars_max.unwrap_or(usize::MAX),
-            // JSON is put into its form when it is complete.
+            // JSON is normalised once it is complete.
             is_over: asked.is_typed,
             ..Self::default()
         }
     }
 
-    /// Adds a piece, and returns what may be sent now.
+    /// Adds a piece and returns what can be sent now.
     pub(super) fn take(&mut self, piece: SaidPiece) -> String {
         let (ordinal, text) = match piece {
             SaidPiece::More { ordinal, text } => (ordinal, text),
@@ -69,7 +68,7 @@ impl Draft {
         more
     }
 
-    /// Up to where the reply will not change. The spaces at its end may be trimmed.
+    /// The end of the part that will not change. Spaces at the end may still be trimmed.
     fn safe_end(&self) -> usize {
         let reply = self.reply.trim_end();
         if self.is_free {

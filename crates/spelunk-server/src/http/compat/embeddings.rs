@@ -1,5 +1,5 @@
-//! OpenAI's Embeddings API, with the embedding model of the index: no provider is asked, unless `roles.embedding` names
-//! one.
+//! OpenAI's Embeddings API, with the embedding model of the index: no provider is called unless
+//! `roles.embedding` names one.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -16,11 +16,9 @@ use super::errors;
 use super::question_input::BodyFields;
 use super::wrong::{ApiError, ApiResult};
 
-/// The name of the model.
 pub(super) const MODEL: &str = "spelunk-embedding";
 const TEXTS_MAX: usize = 2_048;
 
-/// `POST /v1/embeddings`.
 pub(super) fn route() -> Route {
     let text = json!({ "type": "string", "minLength": 1 });
     let input =

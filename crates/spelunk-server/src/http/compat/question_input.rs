@@ -1,5 +1,5 @@
-//! Parses the body of any of the APIs: the model, the conversation, the response format. Features of an API that this
-//! server lacks are rejected by name; unknown fields are ignored, as those APIs do.
+//! Parses the body of any of the APIs: the model, the conversation, the response format. API features that
+//! this server lacks are rejected by name; unknown fields are ignored, as those APIs do.
 
 use serde_json::{Map, Value, json};
 use spelunk_app::config::StrategyChoice;
@@ -21,7 +21,6 @@ const CHARS_PER_TOKEN: u64 = 4;
 /// The fields of a run request that the field `spelunk` may contain.
 const OWN: [&str; 7] = ["paths", "contexts", "include", "exclude", "types", "focus", "limits"];
 
-/// A parsed request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompatRequest {
     pub(super) model: String,
@@ -37,7 +36,6 @@ pub(super) struct CompatRequest {
     pub(super) is_typed: bool,
     /// The tools that the reply may call.
     pub(super) tools: Option<OfferedTools>,
-    /// The documents that the client marks as such.
     pub(super) marked: Vec<MarkedDocument>,
 }
 
@@ -109,7 +107,7 @@ impl BodyFields {
     }
 }
 
-/// What the APIs have in common, from fields that each names differently.
+/// The fields that the APIs have in common under different names.
 pub(super) struct CommonFields {
     pub(super) messages: Vec<Message>,
     /// The name of the field that contains the conversation.
@@ -169,7 +167,7 @@ impl CompatRequest {
     }
 }
 
-/// The model that is asked, which is one of ours.
+/// The requested model, which must be one of ours.
 pub(super) fn require_model(members: &BodyFields) -> ApiResult<String> {
     let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?;
     let known = models();
@@ -307,7 +305,6 @@ fn named(at: &str, name: &str, value: &Value) -> ApiResult<String> {
     value.as_str().map(str::to_owned).ok_or_else(wrong)
 }
 
-/// The content of a message: a text, or parts.
 pub(super) fn parts(at: &str, content: Option<Value>) -> ApiResult<Vec<MessagePart>> {
     let list = match content {
         None | Some(Value::Null) => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! The reply: the result of a run, as far as another API can express it.
+//! The reply: the result of a run, as far as the other API can express it.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -24,14 +24,13 @@ pub(super) struct ReplyHead {
     pub(super) created_s: u64,
 }
 
-/// Why a reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
     /// It is complete.
     Stop,
-    /// At a limit, of the client or of the run.
+    /// A limit of the client or of the run was reached.
     Length,
-    /// The client has to run the tools that are called.
+    /// The client has to run the called tools.
     Tools,
 }
 
@@ -43,7 +42,7 @@ pub(super) struct Reply {
     pub(super) usage: Usage,
     /// The calls of the client's tools.
     pub(super) calls: Vec<ToolCall>,
-    /// The citations of documents for which the client wants some, in Anthropic's form.
+    /// The citations of documents for which the client wants them, in Anthropic's format.
     pub(super) cited: Vec<Value>,
     /// The run, its outcome and its citations.
     pub(super) own: Value,
@@ -113,14 +112,14 @@ impl Reply {
         Ok(Self { head, text, finish, usage: view.spent, calls, cited, own })
     }
 
-    /// Whether there is a text block: always, unless the reply consists of calls.
+    /// Whether there is a text block: always, unless the reply consists of calls only.
     pub(super) fn has_text(&self) -> bool {
         self.calls.is_empty() || !self.text.is_empty()
     }
 }
 
-/// Where a citation is in a document that the client sent, as Anthropic's API says it. A quote that is not found as it
-/// is (its spaces may differ) stands for its whole line.
+/// The location of a citation in a document that the client sent, in Anthropic's format. If the
+/// quote is not found literally (its spaces may differ), the whole line is cited.
 fn char_location(citation: &Citation, marked: &[MarkedDocument]) -> Option<Value> {
     let idx = marked.iter().position(|document| document.name == citation.document)?;
     let document = marked.get(idx)?;
@@ -142,7 +141,7 @@ fn char_location(citation: &Citation, marked: &[MarkedDocument]) -> Option<Value
     }))
 }
 
-/// A stream that is being written: what the client has of the text, and how many events it got.
+/// A stream that is being written: the text sent so far and the number of events.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     pub(super) text: String,
@@ -150,7 +149,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// What is still to be sent of a text, in pieces. A text that does not continue what was sent stands for itself.
+    /// The rest of a text to be sent, in pieces. If the text does not continue what was sent, it is sent whole.
     pub(super) fn rest(&self, text: &str) -> Vec<String> {
         const PIECE_CHARS: usize = 1_000;
         let rest = match text.strip_prefix(self.text.as_str()) {
@@ -162,20 +161,17 @@ impl Streamed {
     }
 }
 
-/// Said if what was streamed is not the answer, because the model had to begin again.
+/// Sent if the streamed text is not the answer, because the model had to start over.
 const ANEW: &str = "\n\n[The model started over. The answer is:]\n\n";
 
-/// An event of a stream with its type.
 pub(super) fn event(kind: &str, data: &Value) -> String {
     format!("event: {kind}\ndata: {data}\n\n")
 }
 
-/// An event without a type.
 pub(super) fn data(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// A comment line, which clients ignore.
 pub(super) fn comment(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!(": {text}\n\n")

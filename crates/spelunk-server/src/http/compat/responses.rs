@@ -59,7 +59,7 @@ fn item(head: &ReplyHead, status: &str, content: &Value) -> Value {
     })
 }
 
-/// The response object as far as it is known.
+/// The response object, as far as it is known.
 fn response(head: &ReplyHead, status: &str, output: &Value) -> Value {
     json!({
         "id": format!("resp_{}", head.run),
@@ -117,7 +117,7 @@ fn status(reply: &Reply) -> &'static str {
     }
 }
 
-/// A call of a tool; `arguments` are empty while it is being written.
+/// A tool call; `arguments` are empty while it is being written.
 fn call(head: &ReplyHead, idx: usize, call: &ToolCall, arguments: &str) -> Value {
     json!({
         "type": "function_call",
@@ -129,7 +129,6 @@ fn call(head: &ReplyHead, idx: usize, call: &ToolCall, arguments: &str) -> Value
     })
 }
 
-/// Events are numbered.
 struct Numbered<'a> {
     next: &'a mut u64,
     text: String,
@@ -147,7 +146,6 @@ impl<'a> Numbered<'a> {
         self.text += &event(kind, &members);
     }
 
-    /// An event about the text.
     fn push_text(&mut self, head: &ReplyHead, kind: &str, name: &str, value: Value) {
         let mut members = json!({ "item_id": item_id(head), "output_index": 0, "content_index": 0 });
         if kind.starts_with("response.output_text") {
@@ -164,7 +162,6 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// The number of events in the opening.
 const N_OPENING: u64 = 2;
 
 pub(super) fn opening(head: &ReplyHead, streamed: &mut Streamed) -> String {
@@ -226,7 +223,6 @@ pub(super) fn closing(reply: &Reply, streamed: &mut Streamed) -> String {
     text + &events.text
 }
 
-/// The failed response, as the last event of its stream.
 pub(super) fn broken(head: &ReplyHead, streamed: &mut Streamed, message: &str) -> String {
     let mut events = Numbered::after(streamed);
     let mut response = response(head, "failed", &json!([]));

@@ -1,4 +1,4 @@
-//! The client's tools, from the fields in which each API describes them.
+//! The client's tools, parsed from the fields of each API.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,15 +10,12 @@ use spelunk_model::{Tool, ToolCall, ToolResult};
 use super::conversation::{Message, MessagePart};
 use super::wrong::{ApiError, ApiResult};
 
-/// The maximum number of tools.
 pub(super) const TOOLS_MAX: usize = 512;
 const NAME_CHARS_MAX: usize = 128;
 
-/// The tools that a reply may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OfferedTools {
     pub(super) tools: Vec<Tool>,
-    /// Whether one of them has to be called.
     pub(super) must_call: bool,
     /// Whether a reply may contain only one call.
     pub(super) one_call: bool,
@@ -34,7 +31,6 @@ pub(super) enum ToolChoice {
 }
 
 impl OfferedTools {
-    /// The tools that may be called, if there are any.
     pub(super) fn of(mut tools: Vec<Tool>, choice: ToolChoice, one_call: bool) -> ApiResult<Option<Self>> {
         let must_call = matches!(choice, ToolChoice::Required | ToolChoice::Named(_));
         if tools.is_empty() && must_call {
@@ -51,7 +47,7 @@ impl OfferedTools {
     }
 }
 
-/// The entries of `tools`; `read` finds the name, the description and the schema of one.
+/// Parses the entries of `tools`; `read` extracts the name, the description and the schema of one.
 pub(super) fn tools(
     list: Option<Value>,
     read: impl Fn(&str, &Value) -> ApiResult<(Value, Value, Value)>,
@@ -87,7 +83,7 @@ pub(super) fn tools(
     Ok(tools)
 }
 
-/// `tool_choice` in OpenAI's APIs, where the name of a tool may be inside of `function`.
+/// `tool_choice` in OpenAI's APIs, where the name of a tool may be nested in `function`.
 pub(super) fn choice_of_openai(choice: Option<&Value>) -> ApiResult<ToolChoice> {
     let wrong = || ApiError::member("tool_choice", "must be none, auto, required or the name of a function");
     match choice {
@@ -121,7 +117,7 @@ pub(super) fn call(at: &str, id: &Value, name: &Value, arguments: &Value) -> Api
     Ok(MessagePart::Call(ToolCall { id, name, arguments, signature: None }))
 }
 
-/// The result of a call, with its texts joined. Its name is known from the call.
+/// The result of a call, with its texts joined. `name_results` fills in the tool's name.
 pub(super) fn result(id: &str, parts: Vec<MessagePart>, is_error: bool) -> MessagePart {
     let texts = parts.into_iter().filter_map(|part| match part {
         MessagePart::Text(text) | MessagePart::Document { text, .. } => Some(text),
@@ -132,7 +128,7 @@ pub(super) fn result(id: &str, parts: Vec<MessagePart>, is_error: bool) -> Messa
     MessagePart::Result(ToolResult { call_id, name, text, is_error })
 }
 
-/// Names the results after their calls. A result of a call that was never made is refused, as the APIs do.
+/// Copies the tool names of calls to their results. A result without a call is rejected, as the APIs do.
 pub(super) fn name_results(named: &str, messages: &mut [Message]) -> ApiResult<()> {
     let mut tools: HashMap<String, String> = HashMap::new();
     for (idx, message) in messages.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! Errors in the format that clients of other APIs read: `{"error": {…}}`. All problems, including those of the guard,
-//! are converted on their way out.
+//! Errors in the format of other APIs: `{"error": {…}}`. All problems, including those of the
+//! guard, are converted when the response is sent.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -17,11 +17,10 @@ use crate::mcp::plain_head;
 pub(super) struct ApiError {
     pub(super) problem: Box<Problem>,
     pub(super) param: Option<String>,
-    /// Whether a run was paid for: a client that retries automatically would pay again.
+    /// Whether a run was already paid for: a client that retries automatically would pay again.
     pub(super) is_final: bool,
 }
 
-/// The result type of the handlers here.
 pub(super) type ApiResult<T> = Result<T, ApiError>;
 
 impl From<Problem> for ApiError {
@@ -53,7 +52,6 @@ impl ApiError {
         Self::of(StatusCode::NOT_FOUND, "model_not_found", "model", detail)
     }
 
-    /// The error in the format of the API.
     pub(super) fn json(&self, dialect: Dialect) -> Value {
         error(dialect, &self.problem, self.param.as_deref())
     }
@@ -117,7 +115,6 @@ fn error(dialect: Dialect, problem: &Problem, param: Option<&str>) -> Value {
     }
 }
 
-/// Converts a problem to the format of the API.
 pub(super) async fn reshape(dialect: Dialect, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let Some(problem) = response.extensions().get::<Problem>() else { return response };

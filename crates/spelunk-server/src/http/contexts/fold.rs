@@ -1,5 +1,5 @@
-//! Folding: an id with slashes becomes a single segment of a URL path. `…/a/b/peek` and `…/a%2Fb/peek` both peek at the
-//! context `a/b`, and an id that ends like an operation (`a/peek`) can be written `a%2Fpeek`.
+//! Folding: an id with slashes becomes a single path segment. `…/a/b/peek` and `…/a%2Fb/peek` both peek at
+//! the context `a/b`, and an id that ends like an operation (`a/peek`) can be written `a%2Fpeek`.
 
 use axum::http::{Request, Uri};
 

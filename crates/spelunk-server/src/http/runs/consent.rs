@@ -1,6 +1,6 @@
-//! Consent over HTTP: a run that wants to call a tool which may change something waits until a request allows or denies
-//! the call. What waits is held in memory; what was asked and decided is in the journal. A server that is killed
-//! meanwhile asks again once the run is resumed.
+//! Consent over HTTP: before a run calls a tool that may change something, it waits until a request
+//! allows or denies the call. Waiting calls are held in memory; questions and decisions are in the
+//! journal. If the server is killed meanwhile, it asks again when the run is resumed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Drop for Waiting {
 }
 
 impl Consents {
-    /// Lets calls wait here.
+    /// The function that makes a call wait here.
     pub(super) fn asking(self: &Arc<Self>) -> ConsentFn {
         let consents = Arc::clone(self);
         Arc::new(move |asked| {
@@ -88,7 +88,6 @@ impl Consents {
     }
 }
 
-/// `POST /v1/runs/{run}/tools/{call}`.
 async fn decide(
     State(server): State<Shared>,
     PathPart((id, call)): PathPart<(String, String)>,

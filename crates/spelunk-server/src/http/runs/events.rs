@@ -30,7 +30,7 @@ use super::lines::{Line, Lines};
 use super::list::{FoundRun, find, word};
 use super::service::{Live, Phase, StreamedPiece};
 
-/// Integers up to this are exact in every JSON implementation.
+/// Integers up to this value are exact in every JSON implementation.
 pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -55,7 +55,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// `GET /v1/runs/{run}/events`.
 pub(super) async fn events(
     State(server): State<Shared>,
     PathPart(id): PathPart<String>,
@@ -80,7 +79,7 @@ pub(super) async fn events(
     Ok(event_stream(stream::unfold(watcher, Watcher::next)))
 }
 
-/// Server-sent events, which no proxy may hold back.
+/// A stream of server-sent events that no proxy may buffer.
 pub(crate) fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -123,7 +122,6 @@ const POLL: Duration = Duration::from_millis(200);
 /// The maximum number of pieces that wait for the lines before them.
 const PIECES_MAX: usize = 1_024;
 
-/// A client that watches a run.
 pub(super) struct Watcher {
     server: Shared,
     run: RunId,
@@ -131,20 +129,18 @@ pub(super) struct Watcher {
     _live: Option<Arc<Live>>,
     phase: Option<watch::Receiver<Phase>>,
     pieces: Option<broadcast::Receiver<StreamedPiece>>,
-    /// Pieces that were received and not sent yet.
+    /// Pieces that were received but not sent yet.
     came: VecDeque<StreamedPiece>,
     /// `None` while another thread is reading from it.
     lines: Option<Lines>,
-    /// Lines that were read and not sent yet.
+    /// Lines that were read but not sent yet.
     read: VecDeque<Line>,
-    /// The last event that was read.
     seq_read: u64,
     ready: VecDeque<Bytes>,
     is_over: bool,
     _watching: Counted,
 }
 
-/// Why a waiting watcher woke up.
 enum WakeReason {
     /// There may be more in the journal.
     Look,
@@ -154,7 +150,6 @@ enum WakeReason {
 }
 
 impl Watcher {
-    /// Starts after the event `after`.
     pub(super) fn new(server: Shared, run: RunId, live: Option<Arc<Live>>, lines: Lines, after: u64) -> Self {
         Self {
             phase: live.as_ref().map(|live| live.phase.subscribe()),
@@ -204,7 +199,7 @@ impl Watcher {
         }
     }
 
-    /// Every piece sent before the observed phase has already arrived.
+    /// Takes the pieces that have arrived: all that were sent before the observed phase.
     fn take_pieces(&mut self) {
         let Some(pieces) = &mut self.pieces else { return };
         loop {
@@ -218,8 +213,8 @@ impl Watcher {
         self.came.drain(..n_over);
     }
 
-    /// Queues what may be sent, in order; returns false if there is nothing. While the run is in progress, lines are
-    /// shown only up to the observed phase, because the pieces before them have arrived by then.
+    /// Queues what can be sent, in order; returns false if there is nothing. While the run is in progress,
+    /// lines are sent only up to the observed phase, because the pieces before them have arrived by then.
     async fn look(&mut self, phase: Option<Phase>) -> Result<bool, Failure> {
         let upto = match phase {
             Some(Phase::Running { seq }) => seq,
@@ -264,7 +259,7 @@ impl Watcher {
                 if is_at_work.await.unwrap_or(false) {
                     return false;
                 }
-                // It may have written its last lines between our read of the journal and our check of the lock.
+                // The last lines may have been written between our read of the journal and our check of the lock.
                 if self.look(None).await.unwrap_or(false) {
                     return true;
                 }
@@ -300,8 +295,8 @@ impl Watcher {
     }
 }
 
-/// Lines up to a number, with each piece after the line that was recorded before it. Unless this is the end, pieces
-/// that may belong after a later line wait.
+/// Lines up to a number, each followed by the pieces that were streamed after it. Unless this is
+/// the end, pieces that may belong after a later line are held back.
 fn weave(
     lines: &mut VecDeque<Line>,
     pieces: &mut VecDeque<StreamedPiece>,
@@ -324,7 +319,7 @@ fn weave(
     woven
 }
 
-/// Single-line JSON contains no newlines.
+/// JSON on a single line contains no newlines.
 fn event_text(line: &Line) -> Bytes {
     Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", line.seq, line.kind(), line.text))
 }

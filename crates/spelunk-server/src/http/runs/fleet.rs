@@ -1,6 +1,6 @@
-//! Runs of a fleet: a run that this server accepts goes into the queue of the fleet, and any node may take it from
-//! there. A run that another node works on is followed here, so that clients notice no difference. Calls are made for
-//! other nodes, too.
+//! Runs of a fleet: a run that this server accepts goes into the fleet's queue, and any node may
+//! take it. Runs on other nodes are followed from here, so that clients notice no difference. This
+//! node also makes calls for other nodes.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, Weak};
@@ -25,20 +25,19 @@ use super::supervisor;
 use super::tickets::{Progress, SnapshotSource, Ticket};
 use crate::mcp::stopped;
 
-/// A job of a newer version is left to newer nodes.
+/// Jobs in a newer format are left to newer nodes.
 const JOB_FORMAT: u64 = 1;
-/// A request up to this size is in the queue itself; a longer one is a blob.
+/// A request up to this size is stored in the queue itself; a longer one is a blob.
 const INLINE_BYTES_MAX: usize = 256 << 10;
 /// How long one request to the queue waits for a job.
 const WAIT: Duration = Duration::from_secs(1);
-/// How often a node says that it exists.
+/// How often a node reports that it is alive.
 const BEAT: Duration = Duration::from_secs(10);
-/// How often the journal of a run elsewhere is read.
+/// How often the journal of a run on another node is read.
 const POLL: Duration = Duration::from_millis(100);
-/// When a job that could not be worked on is delivered again.
+/// The delay before a job that could not be done is delivered again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The fleet of a server.
 pub(crate) struct FleetRuns {
     pub(super) shared: Arc<FleetWorkspace>,
     server: OnceLock<Weak<Server>>,
@@ -49,12 +48,11 @@ impl FleetRuns {
         Self { shared, server: OnceLock::new() }
     }
 
-    /// Names the server whose runs these are.
+    /// Sets the server that owns these runs.
     pub(crate) fn belong_to(&self, server: &Shared) {
         drop(self.server.set(Arc::downgrade(server)));
     }
 
-    /// The state of the fleet. Blocking.
     pub(crate) fn status(&self) -> Result<FleetStatus, FleetError> {
         self.fleet().status()
     }
@@ -63,7 +61,7 @@ impl FleetRuns {
         self.shared.fleet()
     }
 
-    /// Follows a run that is queued, or that another node works on. Within a runtime.
+    /// Follows a run that is queued or in progress on another node. Needs a runtime.
     pub(super) fn follow(&self, live: &Arc<Live>, ticket: &Ticket) {
         let Some(server) = self.server.get().and_then(Weak::upgrade) else { return };
         let after_seq = match ticket.progress {
@@ -77,7 +75,7 @@ impl FleetRuns {
         server.runs.keep(follow(Arc::clone(&server), Arc::clone(live), after_seq));
     }
 
-    /// What the fleet knows about a run that has no journal yet. Blocking.
+    /// What the fleet recorded about a run without a journal. Blocking.
     pub(super) fn noted(&self, run: &RunId) -> Option<Ticket> {
         let noted = self.fleet().noted_run(run).ok().flatten()?;
         Ticket::of(serde_json::from_slice(&noted).ok()?).filter(|ticket| ticket.run == *run)
@@ -99,7 +97,7 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
     } else {
         job["blob"] = json!(keep(whole.as_bytes())?);
     }
-    // First the note: a run that is in the queue is known to every node.
+    // The note comes first, so that every node knows each queued run.
     fleet.note_run(&ticket.run, ticket.lean().json().to_string().into_bytes())?;
     // Everybody who asks from a machine of their own has the same name.
     let tenant = match ticket.client.as_str() {
@@ -110,7 +108,6 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
     fleet.enqueue(&tenant, &format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
 }
 
-/// What a job of the queue says.
 struct JobBody {
     ticket: Ticket,
     uploads: Vec<BlobId>,
@@ -141,7 +138,7 @@ fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, F
     Ok(body.ok_or(Unreadable::Garbage))
 }
 
-/// Takes jobs from the queue and works on them, until the server stops.
+/// Takes jobs from the queue and works on them until the server stops.
 pub async fn take_jobs(server: Shared, role: &'static str) {
     let Some(runs) = &server.runs.fleet else { return };
     let fleet = runs.fleet().clone();
@@ -158,7 +155,7 @@ pub async fn take_jobs(server: Shared, role: &'static str) {
             at.elapsed() >= BEAT || (at.elapsed() >= WAIT && *said != report)
         };
         if reported.as_ref().is_none_or(is_new) {
-            // The next one comes soon.
+            // If this report fails, the next one comes soon.
             drop(fleet.report(&report).await);
             reported = Some((Instant::now(), report));
         }
@@ -184,7 +181,7 @@ pub async fn take_jobs(server: Shared, role: &'static str) {
     fleet.leave().await;
 }
 
-/// Makes calls for other nodes, of every model that this node has.
+/// Makes calls for other nodes with the models that this node has.
 async fn make_calls(server: Shared, fleet: Fleet) {
     let mut stop = server.runs.stop.subscribe();
     let models = tokio::select! {
@@ -210,7 +207,7 @@ fn report(server: &Server, fleet: &Fleet, role: &'static str) -> NodeReport {
     }
 }
 
-/// Works on one job. It leaves the queue when the journal has the end of its run.
+/// Works on one job. The job leaves the queue when the journal contains the end of its run.
 async fn work(server: Shared, fleet: Fleet, job: QueuedJob, slot: Slot) {
     let job = Arc::new(job);
     let beats = async {
@@ -226,7 +223,7 @@ async fn work(server: Shared, fleet: Fleet, job: QueuedJob, slot: Slot) {
     match carried_out {
         Ok(Outcome::Done) => job.done().await,
         Ok(Outcome::Return(after)) => job.give_back(after).await,
-        // The journal belongs to another node, and so does the job.
+        // The journal now belongs to another node, and so does the job.
         Ok(Outcome::Lost(run)) => {
             let run = run.short();
             server.app.say(&format!("warning: another node has taken over run {run}; this one stopped it"));
@@ -238,13 +235,12 @@ async fn work(server: Shared, fleet: Fleet, job: QueuedJob, slot: Slot) {
     }
 }
 
-/// What becomes of a job.
 enum Outcome {
-    /// There is nothing left to do.
+    /// Nothing is left to do.
     Done,
-    /// Another node may take it, after a while.
+    /// Another node may take it after this delay.
     Return(Duration),
-    /// Another node has taken it already.
+    /// Another node has already taken it.
     Lost(RunId),
 }
 
@@ -280,7 +276,7 @@ enum Taken {
     Over(Outcome),
 }
 
-/// Takes the lease of a job's run and finds out what is left to do. Blocking.
+/// Takes the lease of a job's run and determines what is left to do. Blocking.
 fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
     let JobBody { ticket, uploads } = match read_job(fleet, body)? {
         Ok(body) => body,
@@ -319,11 +315,11 @@ fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
     }
 }
 
-/// What becomes of the job of a run that this node has released. Blocking.
+/// What happens to the job of a run that this node has released. Blocking.
 fn ended(server: &Shared, fleet: &Fleet, run: &RunId) -> Result<Outcome, Failure> {
     if let Some(refused) = server.runs.settled_as(run) {
         fleet.note_run(run, refused.json().to_string().into_bytes())?;
-        // Whoever resumes it wants another attempt.
+        // Resuming the run starts a new count.
         fleet.forget_tries(run)?;
         return Ok(Outcome::Done);
     }
@@ -336,7 +332,7 @@ fn ended(server: &Shared, fleet: &Fleet, run: &RunId) -> Result<Outcome, Failure
         fleet.forget_run(run)?;
         return Ok(Outcome::Done);
     }
-    // It stopped on the way: the server is stopping, or the fleet could not be written to.
+    // The run was interrupted: the server is stopping, or the fleet could not be written to.
     fleet.forget_tries(run)?;
     let after = if server.runs.is_stopping() { Duration::ZERO } else { AGAIN };
     Ok(Outcome::Return(after))
@@ -375,17 +371,17 @@ async fn follow(server: Shared, live: Arc<Live>, after_seq: u64) {
     }
 }
 
-/// What was seen of a run elsewhere.
+/// How much of a run on another node was seen.
 struct Seen {
     run: RunId,
-    /// Earlier events belong to an earlier end.
+    /// Earlier events belong to an earlier end of the run.
     after_seq: u64,
     tail: Option<JournalTail>,
     view: RunView,
     begun: Instant,
 }
 
-/// Where a run elsewhere stands.
+/// The state of a run on another node.
 enum Standing {
     Queued,
     Running {
@@ -443,13 +439,13 @@ pub fn submit_question(
     Ok(submit(fleet, &Ticket { snapshots, buckets, ..ticket }, &[])?)
 }
 
-/// Submits the continuation of a run whose journal ends with this event; the request may have limits. Blocking.
+/// Submits the continuation of a run after the last event of its journal; the request may set limits. Blocking.
 pub fn submit_resume(fleet: &Fleet, run: &RunId, after_seq: u64, request: Value) -> Result<(), Failure> {
     let ticket = Ticket::new(run, Client::local(), Progress::Again { after_seq }, request);
     Ok(submit(fleet, &ticket, &[])?)
 }
 
-/// Why a run could not start or continue, if a node said so: a message and a hint. Blocking.
+/// Why a node could not start or continue a run, if it reported that: a message and a hint. Blocking.
 pub fn refusal(fleet: &Fleet, run: &RunId) -> Result<Option<(String, Option<String>)>, Failure> {
     let noted = fleet.noted_run(run)?.unwrap_or_default();
     let ticket = Ticket::of(serde_json::from_slice(&noted).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Follow-up questions: the agent continues with its files, variables and conversation. The question is on disk in the
-//! ticket before it is accepted, and in the journal before anything depends on it.
+//! Follow-up questions: the agent continues with its files, variables and conversation. The question is in
+//! the ticket on disk before it is accepted, and in the journal before anything depends on it.
 
 use std::sync::Arc;
 
@@ -42,7 +42,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A follow-up question.
 pub(super) struct FollowUp {
     pub(super) question: String,
     pub(super) limits: Limits,
@@ -58,7 +57,6 @@ impl FollowUp {
     }
 }
 
-/// `POST /v1/runs/{run}/questions`.
 async fn ask(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
@@ -71,7 +69,7 @@ async fn ask(
     promised_answer(&server, &run).await
 }
 
-/// Rejects what can be rejected without reading the sources again, then writes the ticket. Blocking.
+/// Checks everything that can be checked without reading the sources again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
     let request = request_without_secrets(request);
     let FollowUp { question, limits } = FollowUp::read(server, fields(request.clone())?)?;
@@ -81,7 +79,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     }
     let view = read_view(&workspace, &run)?;
     require_question(&question)?;
-    // The request is valid, but this run takes no questions.
+    // The request is valid, but this run accepts no questions.
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
     supervisor::resume_request(server, &run, &view, Some(limits))?;

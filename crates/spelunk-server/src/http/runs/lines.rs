@@ -1,5 +1,5 @@
-//! The lines of a journal, read in bounded pieces from any position. Two hundred watchers of one run hold one piece
-//! each, never the whole run.
+//! The lines of a journal, read in bounded batches from any position. Two hundred watchers of a run
+//! hold one batch each, never the whole run.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
@@ -8,7 +8,7 @@ use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
 
 const PIECE_BYTES: usize = 64 << 10;
-/// Long texts are blobs; a line of this length is damage.
+/// Long texts are blobs, so a line longer than this is damaged.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// A read position in a journal.
@@ -23,7 +23,6 @@ pub(super) struct Lines {
     seq: u64,
 }
 
-/// A line and its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) seq: u64,
@@ -31,7 +30,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The type of the event. We write the lines, with the type before anything that comes from elsewhere.
+    /// The type of the event. We write the lines, with the type before any text from elsewhere.
     pub(super) fn kind(&self) -> &str {
         let rest = self.text.split_once(",\"type\":\"").map(|(_, rest)| rest);
         rest.and_then(|rest| rest.split('"').next()).unwrap_or("event")
@@ -39,7 +38,7 @@ impl Line {
 }
 
 impl Lines {
-    /// The run may have no journal yet.
+    /// The run need not have a journal yet.
     pub(super) fn open(workspace: &PrivateDir, run: &RunId) -> Self {
         Self {
             shared: None,
@@ -50,12 +49,12 @@ impl Lines {
         }
     }
 
-    /// The same for a workspace that may be shared with other machines.
+    /// For a workspace that may be shared with other machines.
     pub(super) fn of_shared(self, workspace: Workspace, run: &RunId) -> Self {
         Self { shared: workspace.shared().is_some().then(|| (workspace, run.clone())), ..self }
     }
 
-    /// The next lines after `after`, in batches; empty means that there are no more for now. Blocking.
+    /// The next batch of lines after `after`; empty if there are none for now. Blocking.
     pub(super) fn next(&mut self, after: u64) -> Result<Vec<Line>, JournalError> {
         if let Some((workspace, run)) = &self.shared {
             workspace.refresh(run);
@@ -66,7 +65,7 @@ impl Lines {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
                 read => read.map_err(|source| JournalError::Read { name: "journal.jsonl".into(), source })?,
             };
-            // Skipped lines say nothing about whether there are more.
+            // A batch in which all lines were skipped is not the end.
             if !lines.is_empty() || self.offset == before {
                 return Ok(lines);
             }

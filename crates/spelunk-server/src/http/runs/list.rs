@@ -1,5 +1,5 @@
-//! Looks up a run by its id or a prefix of the short id; the list of runs, newest first and paginated; and the state of
-//! one run. Names are only compared with existing ids; none ever becomes a path.
+//! Looks up a run by its id or a prefix of the short id; the list of runs, newest first and paginated; and
+//! the state of one run. Names are only compared with existing ids and never become paths.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use super::tickets::{Progress, Ticket};
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;
 const QUERY_CHARS_MAX: usize = 1_000;
-/// Rows that are cached, to avoid reading a journal again.
+/// The maximum number of cached rows, which save reading a journal again.
 const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -60,7 +60,6 @@ fn states() -> Vec<&'static str> {
     ["queued"].into_iter().chain(STATUSES).chain(STATUSES_FORMER).collect()
 }
 
-/// The filter of a list request.
 struct Filter {
     state: Option<String>,
     /// In lower case.
@@ -88,7 +87,7 @@ async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<V
 }
 
 fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
-    // Read before the journals: a run that starts or ends in the meantime has a journal by then.
+    // Read before the journals: a run that starts or ends meanwhile has a journal by then.
     let (at_work, settled) = (server.runs.all(), server.runs.settled());
     let workspace = server.app.existing_workspace()?;
     let with_journal = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
@@ -112,7 +111,7 @@ fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
             (Some(row), _) => row,
             (None, Some(workspace)) => {
                 let mut row = server.rows.row(workspace, &run)?;
-                // A process may have ended, or begun, without a word in the journal.
+                // A process may have ended or started without a record in the journal.
                 let is_open = ["running", "waiting", "interrupted"].iter().any(|open| row["status"] == *open);
                 if is_open && !workspace.is_locked(&run) {
                     row["status"] = json!("interrupted");
@@ -227,7 +226,7 @@ fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
     let ticket = server.runs.tickets.read(run);
     let workspace = server.app.workspace()?;
     if workspace.has(run) {
-        // It has started in the meantime, and the ticket is gone.
+        // The run has started meanwhile, and its ticket is gone.
         return view_json(&workspace, run, &read_view(&workspace, run)?);
     }
     let question = ticket?.question().to_owned();
@@ -250,7 +249,6 @@ const NAME_BYTES_MAX: usize = 100;
 /// A shorter prefix is more likely a mistake.
 const SHORT_BYTES_MIN: usize = 4;
 
-/// A run in any state.
 pub(super) struct FoundRun {
     pub(super) run: RunId,
     /// `None` for a run without a journal.
@@ -265,7 +263,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return Err(not_found().into());
     }
-    // Read before the journals: a run that starts or ends in the meantime has a journal by then.
+    // Read before the journals: a run that starts or ends meanwhile has a journal by then.
     let exact: Option<RunId> = name.parse().ok();
     if let Some(run) = &exact {
         server.runs.adopt(run);
@@ -274,7 +272,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
     let workspace = server.app.existing_workspace()?;
     let mut runs = match (&workspace, &exact) {
         (None, _) => Vec::new(),
-        // However many runs there are, one is found without looking at the others.
+        // An exact id is found without listing all runs.
         (Some(workspace), Some(exact)) => workspace.has(exact).then(|| exact.clone()).into_iter().collect(),
         (Some(workspace), None) => workspace.runs()?,
     };
@@ -300,7 +298,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
     }
 }
 
-/// The state of a run that is queued or in progress here. It waits if a question is recorded and still open.
+/// The state of a run that is queued or in progress here. It is waiting if a question is recorded and still open.
 fn at_work_word(server: &Server, run: &RunId, is_queued: bool, is_asked: bool) -> &'static str {
     if is_queued {
         "queued"

@@ -1,9 +1,8 @@
-//! A fair queue: waiting runs, round-robin by client. A client with a hundred runs delays others by at most one of
-//! them.
+//! A fair queue: waiting runs, round-robin by client. However many runs a client has queued, it
+//! delays another client's next run by at most one.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Queued items, by client.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
     waiting: HashMap<String, VecDeque<T>>,
@@ -39,7 +38,6 @@ impl<T> FairQueue<T> {
         item
     }
 
-    /// Removes an item at any position.
     pub(super) fn remove(&mut self, is_meant: impl Fn(&T) -> bool) -> Option<T> {
         let found = self.waiting.iter_mut().find_map(|(client, own)| {
             let idx = own.iter().position(&is_meant)?;

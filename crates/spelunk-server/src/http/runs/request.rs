@@ -31,16 +31,15 @@ use super::super::route::whole_schema;
 use super::events::SEQ_MAX;
 use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
-/// The field of a caller's turn. Only the compatible endpoints write it.
+/// The field for a caller's own conversation. Only the compatible endpoints write it.
 pub(crate) const TURN: &str = "turn";
-/// The tools that a request may use: of those that the settings of the server turn on.
+/// The tools that a request may use, among those that the server's settings enable.
 const TOOLS: &str = "tools";
 const TOOLS_MAX: usize = 128;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
-/// The maximum size of the headers of a part.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
-/// The factor by which an upload may take longer than another request.
+/// How many times longer an upload may take than another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
 /// Parses the fields; `uploads` are the texts sent with them, under their final names.
@@ -73,14 +72,13 @@ pub(super) fn read_query(
     Ok(Query { question, material: material.with(given), manner, limits, turn, tools })
 }
 
-/// The request: its fields and the uploaded files.
 pub(crate) struct ReceivedRequest {
     pub(crate) request: Value,
     pub(crate) files: Vec<UploadedFile>,
 }
 
 impl ReceivedRequest {
-    /// The request in the form in which it may be stored on disk while the run is queued.
+    /// The request as it may be stored on disk while the run is queued.
     pub(super) fn without_secrets(self) -> Self {
         let of = |UploadedFile { name, bytes }: UploadedFile| {
             let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
@@ -91,7 +89,7 @@ impl ReceivedRequest {
     }
 }
 
-/// The request with the secrets in all of its texts redacted. Secrets sent over HTTP are never allowed.
+/// Redacts the secrets in all texts of the request. Over HTTP, secrets are never allowed.
 pub(super) fn request_without_secrets(mut request: Value) -> Value {
     for attachment in request.get_mut("attachments").and_then(Value::as_array_mut).into_iter().flatten() {
         redact_attachment(attachment);
@@ -112,13 +110,12 @@ pub(super) fn request_without_secrets(mut request: Value) -> Value {
     request
 }
 
-/// An uploaded file.
 pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads a body of either kind.
+/// Reads a JSON or a multipart body.
 pub(super) async fn receive(request: Request, server: &Shared) -> Result<ReceivedRequest, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
@@ -139,12 +136,12 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Receive
     timeout_at(deadline, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
-/// A body read in pieces, which fails when a part has no end: the form parser would buffer it and rescan all of it with
-/// each piece.
+/// A body that fails if a part has no end: the form parser would buffer it and rescan all of it
+/// with each piece.
 struct Paced {
     pieces: BodyDataStream,
     is_paused: bool,
-    /// Bytes since the last part, or piece of a part.
+    /// Bytes since the last part, or the last piece of a part.
     idle_bytes: Arc<AtomicU64>,
 }
 
@@ -234,7 +231,7 @@ fn bad_form(what: &str) -> Problem {
         .hint("send a JSON part `request`, and parts `file` and `attachment`")
 }
 
-/// The name under which a file is cited. It is never a path on this machine, and does not look like one.
+/// The name under which a file is cited. It is never a path on this machine and does not look like one.
 fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     let name = sent.unwrap_or_default().replace('\\', "/");
     let is_bad = name.chars().any(char::is_control)
@@ -253,7 +250,6 @@ fn attachment_name(sent: &str, files: &[UploadedFile]) -> String {
     Conversation::attachment(sent, &taken.collect()).0
 }
 
-/// The JSON Schema of the body.
 pub(super) fn schema() -> Value {
     let texts = |about: &str, n_max: usize| {
         let text = json!({ "type": "string", "minLength": 1 });

@@ -1,7 +1,7 @@
-//! The output of a run: result, evidence, reports, the documents and how far each was read, the files that its projection
-//! wrote next to the journal, and its long texts. Paths from clients are resolved segment by segment, only below that
-//! run's folder; links are not followed. Only long texts that the run's journal references are served: all runs of a
-//! workspace share them, and knowing an id gives no right to read.
+//! The output of a run: result, evidence, reports, the documents and how much of each was read, the files of
+//! its projection, and its long texts. Paths from clients are resolved segment by segment, only below the
+//! run's folder; links are not followed. Only long texts that the run's journal references are served: all
+//! runs of a workspace share them, and knowing an id gives no right to read.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -61,13 +61,12 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A run that has a journal.
 pub(super) struct JournaledRun {
     pub(super) run: RunId,
     pub(super) workspace: Workspace,
 }
 
-/// A run without a journal is an error that says to wait. Blocking.
+/// If the run has no journal yet, the error says to wait. Blocking.
 pub(super) fn with_journal(server: &Server, id: &str) -> Result<JournaledRun, Problem> {
     let FoundRun { run, workspace, .. } = find(server, id)?;
     if let Some(workspace) = workspace {
@@ -132,7 +131,7 @@ async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mu
     let format = Format::of(&word).ok_or_else(wrong)?;
     let text = work(move || {
         let JournaledRun { run, workspace } = with_journal(&server, &id)?;
-        // A report reads source lines again.
+        // A report reads the source lines again.
         server.mcp.require_roots(&read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
     });
@@ -143,7 +142,7 @@ async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mu
         Format::Sarif => "application/sarif+json",
         Format::Json => "application/json",
     };
-    // A report page has inline styles and no script.
+    // A report page has inline styles and no scripts.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
     Ok((headers, text).into_response())
@@ -190,10 +189,10 @@ async fn plan(
     Ok(Json(shown.await?))
 }
 
-/// Files of the journal itself, which are served as events and blobs.
+/// The journal's own files, which are served as events and blobs.
 const OWN_FILES: [&str; 2] = ["journal.jsonl", "run.lock"];
 const FILES_MAX: usize = 10_000;
-/// The prefix of a file that is not complete yet.
+/// The prefix of files that are not complete yet.
 const STAGED: &str = ".staged-";
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
@@ -265,7 +264,7 @@ async fn read_file(
             return Err(unknown());
         }
         let (dir, folder) = files.place();
-        // A path that leads outside, or contains a link, is not a file of the run.
+        // A path that leads outside or through a link is not a file of the run.
         let mut file = dir.open(&format!("{folder}/{path}")).map_err(|_| unknown())?;
         let bytes = file.metadata().map_err(|_| unknown())?.len();
         if bytes > FILE_BYTES_MAX {
@@ -281,7 +280,6 @@ async fn read_file(
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
-/// The number of runs whose blob ids are cached.
 const NAMED_RUNS_MAX: usize = 32;
 
 pub(super) fn blob_routes() -> Vec<Route> {
@@ -343,7 +341,6 @@ impl NamedBlobs {
         Ok(named.blobs.contains(blob).then(|| named.texts.clone()))
     }
 
-    /// Drops the cache of a deleted run.
     pub(super) fn forget(&self, run: &RunId) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }

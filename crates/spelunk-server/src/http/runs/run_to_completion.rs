@@ -1,5 +1,5 @@
-//! A run from question to answer, for a client that waits for it. If the client stops waiting, the run stops; its
-//! journal keeps what it had, and it can be resumed.
+//! A run from question to answer, for a client that waits for it. If the client stops waiting, the
+//! run stops; it can be resumed from its journal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,6 @@ use super::tickets::Progress;
 use super::{model, promise};
 use crate::mcp::Ended;
 
-/// A run that a client waits for.
 pub(crate) struct AwaitedRun {
     server: Shared,
     pub(crate) run: RunId,
@@ -36,19 +35,18 @@ pub(crate) struct AwaitedRun {
     is_over: bool,
 }
 
-/// A run that has ended.
 pub(crate) struct EndedRun {
     pub(crate) ended: Ended,
-    /// In a caller's turn, the words of the model and its calls of the caller's tools.
+    /// In a conversation with the caller's tools: the model's text and its calls of those tools.
     pub(crate) said: String,
     pub(crate) calls: Vec<ToolCall>,
 }
 
 /// Why the wait returned.
 pub(crate) enum WaitOutcome {
-    /// The model is writing the answer.
+    /// The model wrote more of the answer.
     Said(SaidPiece),
-    /// Still in progress; this is its status.
+    /// Still in progress, with this status.
     Status(String),
     End,
     /// The server is stopping; the run continues after a restart.
@@ -100,7 +98,6 @@ impl AwaitedRun {
         }
     }
 
-    /// The result, once the run is over.
     pub(crate) async fn end(mut self) -> Answer<EndedRun> {
         self.is_over = true;
         let (server, run) = (Arc::clone(&self.server), self.run.clone());
@@ -138,8 +135,8 @@ fn known(record: Record) -> Option<Event> {
     }
 }
 
-/// The next piece of the answer. Pieces that were missed, because the client reads slowly, count as a new beginning: the
-/// rest comes with the end.
+/// The next piece of the answer. If pieces were missed because the client reads slowly, streaming
+/// stops, and the rest is sent at the end.
 async fn next_said(said: &mut broadcast::Receiver<SaidPiece>) -> SaidPiece {
     match said.recv().await {
         Ok(piece) => piece,

@@ -1,6 +1,6 @@
-//! The runs this server works on: which are queued, which are in progress, and who requested them. A task follows each
-//! run to its end, whether or not anybody watches. The journal is the source of truth about a run, and the tickets
-//! about remaining work; the state here can be lost at any time.
+//! The runs this server works on: which are queued, which are in progress, and who requested them. A task
+//! follows each run to its end, whether or not anybody watches. The journals are the source of truth about
+//! runs, and the tickets about remaining work; the state here can be lost at any time.
 
 mod in_fleet;
 
@@ -31,13 +31,11 @@ use super::tickets::{Key, Progress, Ticket, Tickets};
 
 /// How many streamed pieces a watcher may lag behind before it misses some. Recorded events are never missed.
 const PIECES_MAX: usize = 256;
-/// Concurrent uploads.
 const UPLOADS_MAX: usize = 4;
-/// The maximum number of remembered idempotency keys.
 const KEYS_MAX: usize = 10_000;
-/// The maximum number of runs that never started, or could not continue, that are kept with their reason.
+/// The maximum number of settled runs: those that never started or could not continue, kept with the reason.
 const SETTLED_MAX: usize = 1_000;
-/// The disk space of all queued requests with their uploads.
+/// The maximum disk space of all queued requests with their uploads.
 const WAITING_BYTES_MAX: u64 = 4 << 30;
 /// How long an idempotency key is remembered.
 const KEY_MS_MAX: u64 = 24 * 3_600_000;
@@ -52,7 +50,7 @@ pub struct RunService {
     pub(super) stop: watch::Sender<bool>,
     live_runs: Arc<LiveRuns>,
     queue_max: usize,
-    /// The fleet whose queue is used instead of our own.
+    /// The fleet whose queue replaces our own.
     pub(crate) fleet: Option<FleetRuns>,
 }
 
@@ -84,37 +82,33 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// A job that another queue had.
+    /// A job from the queue of a fleet.
     pub(super) fn new(ticket: &Ticket, kind: JobKind, live: Arc<Live>) -> Self {
         Self { ticket: ticket.lean(), kind, bytes: 0, live }
     }
 }
 
-/// The kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobKind {
     /// Start; it has no journal yet.
     Begin,
-    /// Ask the follow-up question of its ticket.
+    /// Ask the follow-up question in its ticket.
     More,
-    /// Continue under the limits of its ticket, or its old ones.
+    /// Continue under the limits in its ticket, or its old ones.
     GoOn,
 }
 
-/// A run that is queued or in progress.
 pub(crate) struct Live {
     pub(super) run: RunId,
     pub(super) question: String,
     pub(super) phase: watch::Sender<Phase>,
-    /// Events that are not recorded.
     pub(super) pieces: broadcast::Sender<StreamedPiece>,
-    /// What its model says, if that is the answer.
+    /// The text its model writes, if that is the answer.
     pub(super) said: broadcast::Sender<SaidPiece>,
     /// Whether to stop it once it is in progress.
     pub(super) is_cancelled: AtomicBool,
-    /// Whether this process works on it; in a fleet, another one may.
+    /// Whether this process works on it; in a fleet, another may.
     pub(super) is_here: AtomicBool,
-    /// Its status line.
     pub(super) status: watch::Sender<String>,
 }
 
@@ -123,11 +117,10 @@ pub(crate) struct Live {
 pub(crate) enum SaidPiece {
     /// More of the reply to this call of the root frame.
     More { ordinal: u32, text: String },
-    /// The model had to begin again: nothing more is streamed.
+    /// The model had to start over: nothing more is streamed.
     Anew,
 }
 
-/// An event that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StreamedPiece {
     /// The last event recorded before it.
@@ -136,7 +129,6 @@ pub(super) struct StreamedPiece {
     pub(super) text: Arc<str>,
 }
 
-/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Waiting,
@@ -171,10 +163,9 @@ impl Live {
     }
 }
 
-/// The result of accepting a run.
 pub(super) enum Promised {
     New(Arc<Live>),
-    /// The same request with the same key came before.
+    /// An earlier request had the same key and content.
     Before(RunId),
 }
 
@@ -202,7 +193,6 @@ impl RunService {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The directory of the workspace.
     pub(crate) fn workspace(&self) -> &PrivateDir {
         self.tickets.workspace()
     }
@@ -221,7 +211,6 @@ impl RunService {
         self.table().live.get(run).cloned()
     }
 
-    /// Runs that are queued or in progress.
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
         self.table().live.values().cloned().collect()
     }
@@ -252,7 +241,7 @@ impl RunService {
         promised(&self.table(), client, key)
     }
 
-    /// Accepts a run that takes this much disk space: the ticket is written before the client is told. Blocking.
+    /// Accepts a run with this much disk space: the ticket is written before the client gets a response. Blocking.
     pub(super) fn promise(&self, ticket: &Ticket, kind: JobKind, bytes: u64) -> Result<Promised, Problem> {
         let lean = ticket.lean();
         let live = Live::new(&lean);
@@ -300,7 +289,7 @@ impl RunService {
         Ok(Promised::New(live))
     }
 
-    /// Why there is no room, if there is none.
+    /// Why the queue is full, if it is.
     fn full(&self, table: &Table, bytes: u64) -> Option<&'static str> {
         let waiting: u64 = table.queue.iter().map(|job| job.bytes).sum();
         match () {
@@ -316,7 +305,7 @@ impl RunService {
     /// Starts as many queued runs as may start.
     pub(crate) fn pump(&self, server: &Shared) {
         loop {
-            // The slot is taken under the lock of the table, so that a job that is queued meanwhile finds it free or in use.
+            // The slot is taken while the table is locked, so that a job queued meanwhile sees it as free or in use.
             let (job, slot) = {
                 let mut table = self.table();
                 if table.is_closed || table.queue.len() == 0 {
@@ -331,9 +320,9 @@ impl RunService {
         }
     }
 
-    /// Releases a run that has ended or could not start; a ticket says why it is not in progress.
+    /// Releases a run that has ended or could not start; `settled` says why it is not in progress.
     pub(super) fn leave(&self, live: &Live, settled: Option<Ticket>) {
-        // Settled first: at no moment is a run without a journal unknown.
+        // Settled first, so that a run without a journal is known at every moment.
         if let Some(ticket) = settled {
             self.settle(ticket);
         }
@@ -341,7 +330,7 @@ impl RunService {
         live.phase.send_replace(Phase::Over);
     }
 
-    /// Records why a run is not in progress, in place of the oldest record if there are too many.
+    /// Records why a run is not in progress; drops the oldest record if there are too many.
     fn settle(&self, ticket: Ticket) {
         let dropped = {
             let mut table = self.table();
@@ -353,7 +342,7 @@ impl RunService {
         }
     }
 
-    /// Cancels a run: a queued run never starts, a run in progress stops. Returns false if it is neither.
+    /// Cancels a run: a queued one never starts, one in progress stops. Returns false if it is neither.
     pub(super) fn cancel(&self, run: &RunId) -> Result<bool, Failure> {
         let (job, live) = {
             let mut table = self.table();
@@ -371,18 +360,18 @@ impl RunService {
             }
             return Ok(is_at_work);
         }
-        // A run that is about to start checks this once it has started.
+        // A run that is about to start checks this flag right after it has started.
         if let Some(live) = &live {
             live.is_cancelled.store(true, Ordering::SeqCst);
         }
         Ok(self.live_runs.cancel(run) || live.is_some())
     }
 
-    /// A queued run never starts; its request is kept, so that it can be resumed.
+    /// Removes a queued run. Its request is kept, so that it can be resumed.
     fn withdraw(&self, job: Job) -> Result<(), Failure> {
         let Job { mut ticket, kind, live, .. } = job;
         ticket.progress = Progress::Withdrawn;
-        // A run that was to continue already has a journal.
+        // A run that was to be continued already has a journal.
         if kind == JobKind::Begin {
             let whole = self.tickets.read(&ticket.run)?;
             self.tickets.write(&Ticket { progress: Progress::Withdrawn, ..whole })?;
@@ -399,11 +388,11 @@ impl RunService {
         self.tickets.remove(run);
     }
 
-    /// Restores the work accepted before the server stopped or crashed. Blocking.
+    /// Restores the work that was accepted before the server stopped or crashed. Blocking.
     pub fn recover(&self, server: &Shared) -> Result<u64, Failure> {
         let Some(workspace) = server.app.existing_workspace()? else { return Ok(0) };
         if self.fleet.is_some() {
-            // The queue of the fleet has them.
+            // They are in the fleet's queue.
             return Ok(0);
         }
         let now_ms = SystemClock.now_ms();
@@ -442,7 +431,7 @@ impl RunService {
         let mut table = self.table();
         note_key(&mut table.keys, ticket);
         table.live.insert(ticket.run.clone(), Arc::clone(&live));
-        // Accepted work is kept, however much it is.
+        // Accepted work is always kept, however much it is.
         table.queue.push(&ticket.client, Job { ticket: lean, kind, live, bytes: 0 });
     }
 
@@ -464,7 +453,7 @@ impl RunService {
         Ok(())
     }
 
-    /// Stops every run where it is. When this returns, their journals are complete and their tickets record the
+    /// Stops every run. When this returns, the journals are complete and the tickets record the
     /// remaining work.
     pub async fn stop(&self) {
         self.table().is_closed = true;
@@ -474,14 +463,12 @@ impl RunService {
     }
 }
 
-/// What remains of a ticket.
+/// What remains to be done for a ticket.
 pub(super) enum Remaining {
     Job(JobKind),
-    /// It was to continue, but was deleted in the meantime.
+    /// The run was to continue but was deleted meanwhile.
     Gone,
-    /// It is done.
     Ended,
-    /// It was settled before.
     Settled,
 }
 
@@ -494,7 +481,7 @@ pub(super) fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) ->
             Remaining::Job(JobKind::More)
         }
         Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
-            // An unreadable journal needs a person: continuing it reports why.
+            // A person has to look at an unreadable journal: continuing it reports why.
             let view = read_view(workspace, &ticket.run).unwrap_or_default();
             let is_untouched =
                 matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);

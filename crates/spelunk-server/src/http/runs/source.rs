@@ -1,5 +1,5 @@
-//! The source text around a cited line. Serves only documents of that run, only below the roots, and with secrets
-//! redacted as they were for the model.
+//! The source text around a cited line. Serves only documents of the run, only below the roots, and
+//! with secrets redacted as they were for the model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ use super::results::with_journal;
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;
 const LINE_CHARS_MAX: usize = 2_000;
-/// Counting the lines of a longer document would take longer than reading the excerpt.
+/// Lines are counted only in documents up to this size: counting would take longer than reading the excerpt.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
 /// How long a scan is considered fresh.
 const FRESH: Duration = Duration::from_secs(10);
@@ -52,7 +52,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The recently read sources of runs.
 #[derive(Default)]
 pub(crate) struct Corpora {
     kept: Mutex<HashMap<RunId, ScannedCorpus>>,
@@ -146,7 +145,6 @@ fn unreadable(error: &dyn std::error::Error) -> Problem {
     Problem::new(axum::http::StatusCode::CONFLICT, "source-unreadable", title, error.to_string())
 }
 
-/// The text the run quoted from there.
 fn quote(view: &RunView, document: &str, line: u64) -> Option<String> {
     let cited = view.citations.iter().map(|(citation, _)| citation);
     let mut cited = cited.filter(|citation| citation.document == document && citation.line == line);

@@ -1,5 +1,5 @@
-//! Supervises a run: starts or continues it, follows it to its end, and writes its files. If the server stops before
-//! then, the run stays as it is, and its ticket records that.
+//! Supervises a run: starts or continues it, follows it to its end, and writes its files. If the
+//! server stops first, the run stays as it is, and its ticket records that.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,6 @@ use super::service::{Job, JobKind, Live, Phase, SaidPiece, StreamedPiece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, SnapshotSource, Ticket};
 use crate::mcp::{read_limits, stopped};
 
-/// No model is configured.
 #[derive(Debug, thiserror::Error)]
 #[error("no model is configured on the server")]
 pub(crate) struct NoModel;
@@ -50,7 +49,6 @@ impl Explain for NoModel {
     }
 }
 
-/// The model this server uses.
 pub(crate) async fn model(server: &Server) -> Result<ChosenModels, Failure> {
     let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
     Ok(chosen.ok_or(NoModel)?)
@@ -76,7 +74,7 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
                 ticket.progress = Progress::Ended;
                 None
             }
-            // The server is stopping; the ticket stays as it is.
+            // The server is stopping; the ticket stays unchanged.
             None => return server.runs.tickets.forget_tries(&live.run),
         },
         Err(Unbegun { problem, is_outage: true }) => {
@@ -98,7 +96,6 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
     drop(slot);
 }
 
-/// Why a run did not begin.
 struct Unbegun {
     problem: Problem,
     /// The fleet did not answer: another attempt may succeed.
@@ -111,8 +108,8 @@ impl From<Failure> for Unbegun {
     }
 }
 
-/// Records an attempt at this run. A run that has repeatedly crashed the server is not attempted again: it would crash
-/// the next server too, and every other run with it.
+/// Records an attempt at this run. A run that has repeatedly crashed the server is not attempted
+/// again: it would crash the server and every other run with it.
 async fn may_try(server: &Shared, run: &RunId) -> Result<(), Unbegun> {
     let (shared, name) = (Arc::clone(server), run.clone());
     let noted = blocking(move || {
@@ -209,7 +206,7 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Failure
     Ok(inputs)
 }
 
-/// Continues a run: with the question of its ticket and the limits that came with it, or as it was.
+/// Continues a run with the question in its ticket and the limits sent with it, or unchanged.
 async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle, Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     let runtime = tokio::runtime::Handle::current();
@@ -235,7 +232,7 @@ async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle,
     .await
 }
 
-/// The request to continue a run: with its own models, and its own limits unless others are given.
+/// The request to continue a run with its own models, and with its own limits unless others are given.
 pub(super) fn resume_request(
     server: &Server,
     run: &RunId,
@@ -251,7 +248,7 @@ pub(super) fn resume_request(
     Ok(request)
 }
 
-/// Forwards events to watchers until the run ends; returns `None` if the server stops first.
+/// Forwards events to watchers until the run ends; `None` if the server stops first.
 async fn follow(
     server: &Shared,
     live: &Arc<Live>,
@@ -281,11 +278,11 @@ async fn follow(
             None => break,
             Some(Ok(Record::Known(event))) => {
                 if let Some(said) = said_piece(&event, &view) {
-                    // Most runs have nobody who waits for their words.
+                    // For most runs, nobody waits for the text.
                     drop(live.said.send(said));
                 }
                 if event.kind.durability() == Durability::Ephemeral {
-                    // There may be no watchers, which is fine.
+                    // Without watchers, nothing is sent.
                     let text = serde_json::to_string(&event).unwrap_or_default().into();
                     drop(live.pieces.send(StreamedPiece { seq: event.seq, text }));
                     continue;
@@ -296,7 +293,7 @@ async fn follow(
                 }
                 live.phase.send_replace(Phase::Running { seq: event.seq });
             }
-            // What cannot be parsed now is read from the journal by the watchers.
+            // Watchers read records that cannot be parsed here from the journal.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
         }
     }
@@ -308,8 +305,8 @@ async fn follow(
     Some(view)
 }
 
-/// What an event adds to the answer, where the reply to a call is the answer as it is written: in a caller's turn, and
-/// with `direct`, unless the model is so small that its answer may be replaced.
+/// What an event adds to the answer, if the reply to a call is the answer: in a conversation with the
+/// caller's tools, and with `direct`, unless the model is so small that its answer may be replaced.
 fn said_piece(event: &Event, view: &RunView) -> Option<SaidPiece> {
     let is_whole = view.strategy == Some(Strategy::Direct)
         && view
@@ -326,7 +323,7 @@ fn said_piece(event: &Event, view: &RunView) -> Option<SaidPiece> {
     matches!(event.kind, EventKind::CallRetried { .. }).then_some(SaidPiece::Anew)
 }
 
-/// From now on the journal contains everything the run needs.
+/// Updates the ticket: from now on the journal contains everything the run needs.
 async fn begun(server: &Shared, ticket: &mut Ticket) {
     if matches!(ticket.progress, Progress::Again { .. }) {
         // The limits are only in the ticket.
@@ -336,7 +333,7 @@ async fn begun(server: &Shared, ticket: &mut Ticket) {
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let app = Arc::clone(&server.app);
     let written = blocking(move || {
-        // A power cut must leave the request in one of the two.
+        // A power failure must leave the request in one of the two.
         server.app.workspace()?.sync_of(&ticket.run).sync()?;
         server.runs.tickets.write(&Ticket { request: Value::Null, uploads: Vec::new(), ..ticket.clone() })?;
         server.runs.tickets.remove_uploads(&ticket.run);
@@ -344,7 +341,7 @@ async fn begun(server: &Shared, ticket: &mut Ticket) {
     })
     .await;
     if let Err(failure) = written {
-        // The older ticket works too: a run that has a journal is continued.
+        // The older ticket works too: a run with a journal is continued.
         app.say(&format!("warning: a ticket was not written: {}", failure.0));
     }
 }

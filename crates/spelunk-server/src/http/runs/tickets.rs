@@ -1,6 +1,6 @@
 //! Tickets: the server's commitments, written to disk before they are acknowledged. A ticket contains the request of a
-//! queued run, marks a run that the server has to finish, remembers a client's idempotency key, and records why a run
-//! could not start. After a crash the tickets list the remaining work, and how often each attempt crashed. A ticket or
+//! queued run, marks a run that the server has to finish, remembers a client's idempotency key, or records why a run
+//! could not start. After a crash, the tickets list the remaining work and how often each attempt crashed. A ticket or
 //! an upload counts only if it is signed with the user's key: files that came with a repository start no runs.
 
 mod wire;
@@ -23,7 +23,7 @@ const FORMAT: u64 = 1;
 const QUESTION_CHARS_MAX: usize = 500;
 /// How often a run may crash the server without making progress.
 pub(super) const CRASHES_MAX: u64 = 2;
-/// Larger files are not ours.
+/// Larger files are not tickets.
 const TICKET_BYTES_MAX: u64 = 256 << 20;
 
 impl Refusal {
@@ -34,7 +34,6 @@ impl Refusal {
 }
 
 impl Ticket {
-    /// A ticket without an idempotency key and without uploads.
     pub(super) fn new(run: &RunId, client: Client, progress: Progress, request: Value) -> Self {
         let (run, at_ms) = (run.clone(), SystemClock.now_ms());
         Self {
@@ -57,7 +56,7 @@ impl Ticket {
         self.request["question"].as_str().or_else(|| said?.as_str()).unwrap_or_default()
     }
 
-    /// A summary with only what lists show: the request may be long, and is on disk.
+    /// A summary for lists: the request may be long, and is on disk.
     pub(super) fn lean(&self) -> Self {
         let question: String = self.question().chars().take(QUESTION_CHARS_MAX).collect();
         Self { request: json!({ "question": question }), ..self.clone() }
@@ -88,7 +87,6 @@ impl Tickets {
         Self { disk: FileDisk::of(workspace), key }
     }
 
-    /// The directory of the workspace.
     pub(super) fn workspace(&self) -> &PrivateDir {
         self.disk.dir()
     }
@@ -128,7 +126,7 @@ impl Tickets {
     }
 
     pub(super) fn remove(&self, run: &RunId) {
-        // Removing a missing file is fine; a ticket that could not be removed is later read as one that is done.
+        // Removing a missing file is fine; if a ticket cannot be removed, it is later read as done.
         drop(self.workspace().remove_all(&name(run)));
         self.remove_uploads(run);
         self.forget_tries(run);
@@ -149,7 +147,7 @@ impl Tickets {
         Ok(n_crashes)
     }
 
-    /// The server released the run without crashing.
+    /// Called when the server has released a run without crashing.
     pub(super) fn forget_tries(&self, run: &RunId) {
         drop(self.workspace().remove_all(&tries_name(run)));
     }

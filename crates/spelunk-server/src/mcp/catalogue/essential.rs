@@ -1,5 +1,5 @@
-//! The tools that every client is shown. Their descriptions are short: the whole list is in the agent's window in every
-//! conversation.
+//! The tools that are listed to every client. Descriptions are short: the whole list is in the
+//! agent's context window in every conversation.
 
 use serde_json::{Value, json};
 use spelunk_app::config::StrategyChoice;
@@ -26,7 +26,7 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.into_iter().map(|entry| entry.listed_in(ToolSet::Essential)).collect()
 }
 
-/// A field of an answer, which needs no description.
+/// A field of an answer, without a description.
 fn of(kind: &str) -> Value {
     json!({ "type": kind })
 }

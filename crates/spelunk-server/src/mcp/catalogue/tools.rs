@@ -1,5 +1,5 @@
-//! The tools that are listed on request: tasks for agents of the host, plans, thoughts, and the former names of the
-//! essential tools, which keep working.
+//! The tools that are listed on request: tasks for the host's agents, plans, thoughts, and the
+//! former names of the essential tools, which still work.
 
 use serde_json::{Map, Value, json};
 use spelunk_app::asking::{attachments_schema, messages_schema};

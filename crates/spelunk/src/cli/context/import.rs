@@ -1,4 +1,4 @@
-//! `spelunk context import`: registers what a workspace of another tool contains. Two layouts are known: `context.txt` with
+//! `spelunk context import`: registers the contents of another tool's workspace. Two layouts are known: `context.txt` with
 //! `results/` and `final_answer.md`, and `input/prompt.md` with `state/` and `output/answer.md`. Nothing is copied.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use spelunk_context::{ContextId, ContextKind, ContextStore, Factory};
 
 use super::{of_file, put};
 
-/// The file that a layout is known by, and those beside it: the end of the id, and the path.
+/// The file that identifies a layout, and its other files as (id suffix, path).
 const LAYOUTS: [(&str, &[(&str, &str)]); 2] = [
     ("context.txt", &[(":answer", "final_answer.md"), (":metadata", "metadata.json")]),
     (
@@ -19,14 +19,14 @@ const LAYOUTS: [(&str, &[(&str, &str)]); 2] = [
         &[
             (":answer", "output/answer.md"),
             (":evidence", "state/evidence.jsonl"),
-            // The same under an older name.
+            // The older name of `evidence.jsonl`.
             (":artifacts", "state/artifacts.jsonl"),
             (":notes", "state/notes.md"),
             (":job", "state/job.json"),
         ],
     ),
 ];
-/// Directories whose files are contexts of their own, and which of them.
+/// Directories in which every file that matches the pattern becomes a context.
 const DIRECTORIES: [(&str, &str); 2] = [("results", "worker_*.json"), ("input/attachments", "*")];
 
 pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool) -> Result<String, Failure> {
@@ -59,7 +59,7 @@ pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool)
     Ok(render::added(&added, &[], &BTreeMap::new(), app.json))
 }
 
-/// An empty log of errors is no context.
+/// Empty files, such as an error log, are not registered.
 fn is_filled(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, estimate_tokens};
+use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Price, Prompt, estimate_tokens};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 /// The provider name that distinguishes a scripted model from a real one.
@@ -11,10 +11,8 @@ pub(super) const PROVIDER: &str = "scripted";
 
 const PIECES: usize = 6;
 
-/// The delay of each piece.
 const DELAY: Duration = Duration::from_millis(60);
 
-/// The replies, by call.
 const REPLIES: [(&str, &str); 5] = [
     (
         "0#0",
@@ -38,7 +36,6 @@ const REPLIES: [(&str, &str); 5] = [
     ),
 ];
 
-/// A model that returns fixed replies.
 pub(super) struct ScriptedModel {
     reference: ModelRef,
 }
@@ -56,15 +53,16 @@ impl Model for ScriptedModel {
     }
 
     /// A made-up price, so that the demo shows costs.
-    fn price(&self) -> Option<Price> {
+    fn facts(&self) -> ModelFacts {
         let (input, cached, output) = (1_000_000, 100_000, 5_000_000);
-        Some(Price {
+        let price = Some(Price {
             input_microusd_per_mtok: input,
             cached_microusd_per_mtok: cached,
             cache_write_microusd_per_mtok: input,
             output_microusd_per_mtok: output,
             above: None,
-        })
+        });
+        ModelFacts { price, ..ModelFacts::default() }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{FILE_BYTES_MAX, Sink, Task, Trials, read_tasks, read_trials};
 
-/// The task list in its folder.
 pub(super) const TASKS_FILE: &str = "tasks.jsonl";
 
-/// Writes files below a folder.
 pub(super) struct DiskSink {
     root: PathBuf,
     current: Option<BufWriter<fs::File>>,
@@ -81,7 +79,6 @@ pub(super) fn load_trials(path: &Path) -> Result<Trials, Failure> {
     })?)
 }
 
-/// Reads a file that the user named.
 pub(super) fn read(path: &Path, hint: &str) -> Result<String, Failure> {
     let unreadable = |reason: String| Usage {
         message: format!("could not read `{}`: {reason}", path.display()),
@@ -94,7 +91,6 @@ pub(super) fn read(path: &Path, hint: &str) -> Result<String, Failure> {
     Ok(fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?)
 }
 
-/// Writes a file that the user named.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     Ok(made.and_then(|()| fs::write(path, text)).map_err(|error| unwritable(path, &error))?)
@@ -129,7 +125,6 @@ impl Results {
     }
 }
 
-/// Removes the runs of an evaluation.
 pub(super) fn remove_runs(folder: &Path) -> Result<(), Failure> {
     Ok(fs::remove_dir_all(folder).map_err(|error| unwritable(folder, &error))?)
 }

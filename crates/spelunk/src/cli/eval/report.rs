@@ -1,4 +1,4 @@
-//! `spelunk eval report` and `compare`: results as tables and plots, and the comparison of two sets of results.
+//! `spelunk eval report` and `compare`: results as tables and plots, and the difference between two sets of results.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! `spelunk eval run`: tasks × strategies × models × repeats, each once. Every trial is written as a line when it
-//! completes, so that the same command continues where it stopped; trials that failed because of a model outage are
-//! retried.
+//! `spelunk eval run`: tasks × strategies × models × repeats. Each completed trial is written as
+//! one line, so that the same command continues where it stopped; trials that failed because of a
+//! model outage are retried.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -93,7 +93,7 @@ impl SimFlags {
     }
 }
 
-/// Consecutive model failures after which the model counts as unavailable, because the rest would fail too.
+/// After this many consecutive failures a model counts as unavailable, because the rest would fail too.
 const FAILED_IN_A_ROW_MAX: u32 = 8;
 const PARALLEL_MAX: usize = 256;
 const PARTIAL: u8 = 3;
@@ -219,13 +219,11 @@ fn left(all: Vec<PlannedTrial>, before: &[Trial], label: Option<&str>) -> Vec<Pl
         .collect()
 }
 
-/// How the evaluation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EvaluationEnd {
     Complete,
-    /// A budget was used up.
+    /// The budget that was used up.
     Early(&'static str),
-    /// The model is unavailable.
     ModelGone,
     Interrupted,
 }
@@ -241,7 +239,6 @@ impl EvaluationEnd {
     }
 }
 
-/// What happened next.
 enum Next {
     Tried(Box<Trial>),
     OutOfTime,
@@ -330,7 +327,6 @@ async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, bu
     }
 }
 
-/// A trial as one line.
 fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
     let chose = trial.chose.as_ref().map(|chose| format!("→{chose}")).unwrap_or_default();
     let failure = trial.failure.map(|failure| format!(" {}", failure.name())).unwrap_or_default();
@@ -361,7 +357,6 @@ struct BudgetFlags {
     time: Option<String>,
 }
 
-/// What is left of the budget.
 #[derive(Debug, Clone)]
 struct Budget {
     trials_max: u64,
@@ -399,7 +394,6 @@ impl Budget {
         self.cost_microusd_max < u64::MAX
     }
 
-    /// Counts a completed trial.
     fn count(&mut self, cost_microusd: u64) {
         self.trials += 1;
         self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);

@@ -1,4 +1,4 @@
-//! `spelunk eval tasks`: generates tasks, so that any engine can be given the same ones.
+//! `spelunk eval tasks`: generates tasks as files, so that any engine can run the same ones.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -39,9 +39,7 @@ pub(crate) struct TasksArgs {
     tree: Option<String>,
 }
 
-/// The maximum number of tasks generated at once.
 const TASKS_MAX: usize = 100_000;
-/// Extensions of source code files.
 const CODE: [&str; 14] =
     ["c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "py", "rb", "rs", "ts"];
 

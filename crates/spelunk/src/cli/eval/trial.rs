@@ -15,13 +15,12 @@ use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, RunOutcome, Strategy};
 
-/// The strategies: the engine's own, and `whole`, the model alone with all of the text.
+/// The engine's strategies, and `whole`: the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];
-/// Larger than any context window: with `whole`, nothing is left out by us.
+/// Larger than any context window, so that `whole` leaves nothing out.
 const WHOLE_TOKENS: u64 = 1_000_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
 
-/// The models of a trial.
 pub(super) struct TrialModels {
     pub(super) label: String,
     pub(super) models: RoleModels,
@@ -30,7 +29,6 @@ pub(super) struct TrialModels {
 }
 
 impl TrialModels {
-    /// The simulated reader.
     pub(super) fn simulated(settings: SimSettings) -> Self {
         let models = RoleModels::one(Arc::new(SimModel::new(settings)));
         Self { label: "sim".to_owned(), models, sim: Some(settings) }
@@ -55,7 +53,7 @@ pub(super) struct TrialFolders {
 }
 
 impl TrialFolders {
-    /// Each trial has its own workspace, so that what one has indexed or cached does not affect another.
+    /// Each trial has its own workspace, so that trials share no index or cache.
     fn engine(&self, app: &App, cell: &PlannedTrial) -> Result<Engine, Failure> {
         let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.models.label];
         let label: String = words
@@ -72,7 +70,6 @@ impl TrialFolders {
     }
 }
 
-/// What is tried: task, strategy, model and repeat.
 #[derive(Clone)]
 pub(super) struct PlannedTrial {
     pub(super) task: Arc<Task>,
@@ -111,8 +108,8 @@ pub(super) async fn attempt(app: &App, folders: &TrialFolders, cell: &PlannedTri
     trial
 }
 
-/// Whether the trial says nothing because the model was unavailable. A prompt that is too long, or an answer that takes
-/// too long, says something about the strategy.
+/// Whether the trial failed because the model was unavailable. A prompt that is too long, or an
+/// answer that takes too long, counts against the strategy instead.
 fn is_outage(code: ErrorCode) -> bool {
     const OUTAGES: [ErrorCode; 9] = [
         ErrorCode::ModelUnreachable,
@@ -146,7 +143,7 @@ async fn answer(
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
         decide(app, &app.run_tools(), choice, &corpus.outline(), models.root.as_ref(), false)?
     };
-    // Repeats are not answered from the cache, which would hide how much answers vary.
+    // No cached replies: they would hide how much answers vary.
     let mut settings = RunSettings { cache_replies: false, ..app.run_settings_within(limits) };
     settings.cost_is_bounded |= folders.cost_is_bounded;
     let request = models.start(cell.task.question.as_str(), corpus, sources, strategy, settings);
@@ -205,7 +202,6 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
     });
 }
 
-/// Sets the score and the error class.
 pub(super) fn judge(task: &Task, trial: &mut Trial) {
     let scored = score(task, &trial.answer);
     task.kind.name().clone_into(&mut trial.kind);

@@ -20,36 +20,33 @@ use crate::cli::app::{no_such, print};
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// A client and its settings.
 struct Client {
     name: &'static str,
     place: Place,
     form: Form,
 }
 
-/// The location of its settings.
 #[derive(Clone, Copy)]
 enum Place {
     /// In the project, where the client also starts its servers.
     Project(&'static str),
     /// In the home directory; the client starts its servers in the project.
     Home(&'static str),
-    /// Where this platform keeps the settings of programs; the client starts its servers anywhere.
+    /// In the platform's settings directory; the client starts its servers anywhere.
     Settings(&'static str),
     /// In the home directory; the client starts its servers anywhere.
     HomeAnywhere(&'static str),
 }
 
-/// The format of its settings.
 #[derive(Clone, Copy)]
 enum Form {
     /// JSON with the servers under this key.
     Json(&'static str),
-    /// The same, and each names its transport.
+    /// The same, with the transport in each entry.
     Stdio(&'static str),
-    /// JSON as Zed has it, where a server names its source.
+    /// Zed's JSON, where each server names its source.
     Zed,
-    /// JSON as opencode has it, where the command is one list.
+    /// The JSON of opencode, where the command is one list.
     OpenCode,
     /// TOML with a table per server.
     Toml,
@@ -73,7 +70,6 @@ const fn client(name: &'static str, place: Place, form: Form) -> Client {
     Client { name, place, form }
 }
 
-/// What to do with a different entry of the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Other {
     Kept,
@@ -118,7 +114,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// With absolute paths: a client may start it in any directory and without the user's `PATH`.
+    /// With absolute paths: a client may start the server in any directory and without the user's `PATH`.
     fn new(app: &App, place: Place, flags: &McpArgs) -> Result<Self, Usage> {
         let program = std::env::current_exe().map_err(|error| Usage {
             message: format!("could not find the path of this program: {error}"),
@@ -180,12 +176,12 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Atomic: a client that reads it in the meantime sees the old file or the new one.
+/// Atomic: a client that reads the file meanwhile sees the old content or the new one.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    // A link is kept: its target is written.
+    // Keeps a symbolic link and writes its target.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let staged = path.with_extension("spelunk-new");
     std::fs::write(&staged, text)?;

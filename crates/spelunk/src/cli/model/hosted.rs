@@ -15,10 +15,8 @@ use spelunk_model::{Ability, HostedCatalogue, HostedModel, Price};
 use super::puller;
 use crate::cli::app::print;
 
-/// How many similar names are suggested.
 const SIMILAR_MAX: usize = 5;
 
-/// Every model of the catalogue.
 pub(super) fn list(app: &App) -> ExitCode {
     let catalogue = HostedCatalogue::current();
     print(&if app.json {
@@ -32,7 +30,6 @@ pub(super) fn list(app: &App) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// One model.
 pub(super) fn show(app: &App, name: &str) -> Result<ExitCode, Failure> {
     let catalogue = HostedCatalogue::current();
     let found = find(app, catalogue, name);
@@ -57,7 +54,7 @@ pub(super) fn show(app: &App, name: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes the newest catalogue and says what changed.
+/// Downloads the newest catalogue and prints the changes.
 pub(super) fn update(app: &App) -> Result<ExitCode, Failure> {
     let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;
     let path = folder.catalogue_path();
@@ -82,7 +79,7 @@ pub(super) fn update(app: &App) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The models that a name matches: one of `[models.NAME]`, PROVIDER/NAME, or a name at any provider.
+/// The models that a name matches: a model from `[models.NAME]`, PROVIDER/NAME, or a name at any provider.
 fn find<'a>(app: &App, catalogue: &'a HostedCatalogue, name: &str) -> Vec<HostedModel<'a>> {
     let listed = configured_models(&app.settings, &app.environment);
     if let Some(model) = listed.into_iter().find(|model| model.name == name) {
@@ -177,7 +174,7 @@ fn model_json(model: &HostedModel<'_>) -> Value {
     })
 }
 
-/// `+` for a new model, `-` for one that is gone, `~` for one that changed.
+/// `+` for an added model, `-` for a removed one, `~` for a changed one.
 fn changes(old: &HostedCatalogue, new: &HostedCatalogue) -> Vec<String> {
     let by_name = |catalogue| HostedCatalogue::all(catalogue).map(|model| (full_name(&model), model));
     let (old, new): (BTreeMap<_, _>, BTreeMap<_, _>) = (by_name(old).collect(), by_name(new).collect());

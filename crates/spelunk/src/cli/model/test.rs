@@ -1,5 +1,5 @@
-//! `spelunk model test`: sends one short question with a schema and reports the result. If the provider rejects
-//! schemas, it is asked again without one.
+//! `spelunk model test`: sends one short question with a schema and reports the result. If the
+//! provider rejects schemas, the question is sent again without one.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use spelunk_types::{CallId, Explain, FrameId, Usage};
 use crate::cli::app::{print, print_line};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
-/// A reasoning model needs some tokens before it answers.
+/// Enough for a reasoning model.
 const OUTPUT_TOKENS_MAX: u64 = 1000;
 const REPLY_BYTES_MAX: usize = 10_000;
 
@@ -80,7 +80,7 @@ pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Fail
     })
 }
 
-/// The named model, or those of all roles, each once.
+/// The named model, or the models of all roles without duplicates.
 async fn targets(app: &App, name: Option<&str>) -> Result<Vec<Target>, Failure> {
     let (settings, environment) = (&app.settings, &app.environment);
     if let Some(name) = name {
@@ -141,10 +141,10 @@ async fn ask(model: &dyn Model, progress: &mut Progress) -> Result<Tested, Model
     }
 }
 
-/// An embedded model takes as long as the machine needs, as in a run.
+/// No timeout for an embedded model, as in a run.
 async fn ask_once(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Result<Tested, ModelError> {
     let heard = hear(model, prompt, progress);
-    if model.computes_here() {
+    if model.facts().computes_here {
         return heard.await;
     }
     let after_ms = u64::try_from(TIME_MAX.as_millis()).unwrap_or(u64::MAX);
@@ -170,7 +170,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
                 }
                 said += &piece;
             }
-            // An empty piece is a sign of life from a model that computes or is being loaded, not output.
+            // An empty piece means that a model is loading or computing; it is not output.
             ModelDelta::Reasoning(piece) if piece.is_empty() => {
                 let waiting = || format!("testing {} · {}", model.reference(), time(elapsed_ms()));
                 progress.draw(|| loading_status(&models_loading()).unwrap_or_else(waiting));
@@ -192,7 +192,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
                 let is_kept = serde_json::from_str::<Value>(said.trim())
                     .is_ok_and(|value| value.get("ready").is_some_and(Value::is_boolean));
                 let schema = if is_kept { SchemaSupport::Kept } else { SchemaSupport::Ignored };
-                let cost_microusd = model.price().map(|price| price.cost_microusd(&spent));
+                let cost_microusd = model.facts().price.map(|price| price.cost_microusd(&spent));
                 let first_ms = first_ms.unwrap_or(total_ms);
                 return Ok(Tested { first_ms, total_ms, pieces, usage, cost_microusd, schema, said });
             }

@@ -47,7 +47,6 @@ pub(super) struct Editor {
     workspace: PrivateDir,
 }
 
-/// The history file.
 const HISTORY: &str = "repl_history";
 
 impl Editor {
@@ -55,7 +54,7 @@ impl Editor {
         let mut lines = rustyline::Editor::new().ok();
         if let Some(lines) = &mut lines {
             lines.set_helper(Some(Names::default()));
-            // A new workspace has none yet.
+            // A new workspace has no history yet.
             if workspace.is_file(HISTORY) {
                 drop(lines.load_history(&workspace.root().join(HISTORY)));
             }
@@ -84,7 +83,7 @@ impl Editor {
             }
         }
         drop(lines.add_history_entry(code.trim_end()));
-        // The library opens it by path, so make sure that it is a file of ours.
+        // The editor opens the file by its path, so make sure that it is a regular file in the workspace.
         if self.workspace.open_or_create(HISTORY).is_ok() {
             drop(lines.save_history(&self.workspace.root().join(HISTORY)));
         }
@@ -95,7 +94,7 @@ impl Editor {
     }
 }
 
-/// Completes the session's names and those typed before.
+/// Completes the session's names and names typed before.
 #[derive(Default)]
 struct Names {
     typed: BTreeSet<String>,

@@ -59,7 +59,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
             } else {
                 remove_run(&workspace, &fate.run)
             };
-            // Another process may have resumed the run in the meantime.
+            // Another process may have resumed the run meanwhile.
             match removed {
                 Ok(bytes) => fate.bytes = bytes,
                 Err(error) => fate.kept = Some(error.code().name().to_owned()),

@@ -1,5 +1,5 @@
-//! The folder of a job: a desk as plain files, created by `spelunk tool init`. Each command reads it into memory and
-//! writes back what a tool changed; links are never followed.
+//! The folder of a job: a desk as plain files, created by `spelunk tool init`. Each command reads
+//! the folder into memory and writes back what a tool changed; links are never followed.
 #![expect(clippy::disallowed_methods, reason = "these are the user's own files")]
 
 use std::borrow::Cow;
@@ -17,11 +17,9 @@ use spelunk_types::{ErrorCode, iso_time};
 use crate::cli::scan::{inputs, scan};
 
 const JOB: &str = "state/job.json";
-/// The directories that are read into the desk.
 const READ: [&str; 5] = ["input", "state", "scratch", "output", "cache"];
-/// The maximum depth of directories.
 const DEPTH_MAX: usize = 16;
-/// Instructions, where agents look for them.
+/// Instructions, in the files where agents look for them.
 const GUIDES: [(&str, &str); 3] = [
     ("AGENTS.md", AGENT_GUIDE),
     (".claude/CLAUDE.md", AGENT_GUIDE),
@@ -47,7 +45,6 @@ fn wrong(message: String, hint: &str) -> Failure {
     Usage { message, hint: hint.to_owned() }.into()
 }
 
-/// Creates a folder.
 pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String]) -> Result<PathBuf, Failure> {
     let root = app.current_dir.join(directory);
     let is_free = match std::fs::read_dir(&root) {
@@ -151,7 +148,7 @@ impl Folder {
         if !root.join(JOB).is_file() {
             return Err(unread(format!("it has no `{JOB}`")));
         }
-        // What the folder itself says about its sources is not trusted.
+        // The folder's own record of its sources is not trusted.
         let sources = app.user.job(&root);
         let sources = sources.ok_or_else(|| unread("you did not create it on this machine".to_owned()))?;
         let paths: Vec<SourceInput> =
@@ -170,7 +167,7 @@ impl Folder {
         Ok(Self { root, desk })
     }
 
-    /// Reserves calls of sub-models: as many for each script as a script may make, and for one without any.
+    /// Reserves sub-model calls. The limit grows with the number of scripts; no script counts as one.
     pub(super) fn take_calls(&self, app: &App, n_calls: u64) -> Result<(), Failure> {
         let (limits, scripts) = (&app.settings.limits, self.n_scripts());
         let calls_max = scripts.clamp(1, limits.scripts_max.max(1)).saturating_mul(limits.script_calls_max);
@@ -189,7 +186,7 @@ impl Folder {
         }
     }
 
-    /// Gives back the calls that the cache answered, and updates the counters.
+    /// Refunds the calls that the cache answered, and updates the counters.
     pub(super) fn settle_calls(&self, app: &App, taken: &CallsTaken) -> Result<(), Failure> {
         let given_back = app.user.job_calls(&self.root, |used| Some(used.saturating_sub(taken.cached)));
         drop(given_back);
@@ -199,7 +196,7 @@ impl Folder {
         self.write_own(METRICS, metrics(&taken, &before).as_bytes())
     }
 
-    /// Logs a question that got no answer.
+    /// Logs a question without an answer.
     pub(super) fn log_error(
         &self,
         code: Option<ErrorCode>,
@@ -246,7 +243,6 @@ impl Folder {
     }
 }
 
-/// What the questions of one command took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallsTaken {
     pub(super) calls: u64,
@@ -269,7 +265,7 @@ fn metrics(taken: &CallsTaken, before: &Value) -> String {
     format!("{counted:#}\n")
 }
 
-/// Adds the time to the fact that was recorded last.
+/// Adds a timestamp to the last recorded fact.
 pub(super) fn stamp(desk: &mut Desk, path: &DeskPath) {
     if path.as_str() != EVIDENCE {
         return;
@@ -279,7 +275,7 @@ pub(super) fn stamp(desk: &mut Desk, path: &DeskPath) {
     let Ok(mut fact) = serde_json::from_str::<Value>(last) else { return };
     fact["timestamp"] = iso_time(SystemClock.now_ms()).into();
     let before = if before.is_empty() { String::new() } else { format!("{before}\n") };
-    // It held nearly as much before.
+    // This fits: the file was nearly as large before.
     drop(desk.put(path, format!("{before}{fact}\n").into_bytes()));
 }
 
@@ -287,7 +283,6 @@ fn at(name: &str) -> DeskPath {
     DeskPath::parse(name).expect("our own paths are paths")
 }
 
-/// Whether a component of the path is a link.
 fn has_link(root: &Path, path: &DeskPath) -> bool {
     let mut at = root.to_owned();
     path.as_str().split('/').any(|part| {
@@ -315,7 +310,7 @@ fn read(root: &Path, directory: &DeskPath, desk: &mut Desk, depth_left: usize) {
             && found.len() <= desk.limits().file_bytes_max
             && let Ok(bytes) = std::fs::read(&at)
         {
-            // If the desk is full, it holds what fits.
+            // If the desk is full, the remaining files are skipped.
             drop(desk.put(&path, bytes));
         }
     }

@@ -81,7 +81,7 @@ fn inline(text: &str, anchors: &Anchors) -> String {
     html
 }
 
-/// Text in which `file:line` links to the place where that line is shown.
+/// Text in which `file:line` links to where that line is shown.
 fn linked(text: &str, anchors: &Anchors) -> String {
     let is_border = |c: char| c.is_whitespace() || "(),;[]".contains(c);
     let mut html = String::new();

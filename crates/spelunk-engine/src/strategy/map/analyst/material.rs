@@ -1,5 +1,5 @@
-//! The text of a task as the analyst sees it. Every line carries its number in the document, so line numbers need no
-//! mapping back, and document text cannot be mistaken for our own markup.
+//! The text of a task as the analyst sees it. Every line carries its number in the document, so
+//! that line numbers need no mapping back and document text cannot be mistaken for our own markup.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,14 @@ use spelunk_context::{Chunk, Shown, SourceError, Span, View, render};
 use crate::frame::Texts;
 use crate::task::Analysis;
 
-/// Room for the markup around documents.
+/// Space for the markup around documents.
 const ROOM_BYTES: usize = 256;
 
-/// Text ready to be shown.
 #[derive(Debug)]
 pub(super) struct Material {
     sections: Vec<Section>,
 }
 
-/// Lines of one document.
 #[derive(Debug)]
 struct Section {
     name: String,
@@ -27,7 +25,6 @@ struct Section {
     numbers: Vec<u64>,
 }
 
-/// Reads the parts of a task.
 pub(super) fn read(texts: &Texts, view: &View, analysis: &Analysis) -> Result<Material, SourceError> {
     let mut sections = Vec::new();
     for part in &analysis.parts {
@@ -95,7 +92,6 @@ impl Section {
     }
 }
 
-/// The line on which a piece of a chunk begins.
 fn line_at(chunk: &Chunk, text: &str, piece: &Span) -> u64 {
     let before = Span { start: chunk.span.start, end: piece.start.max(chunk.span.start) };
     chunk.lines.start() + part(text, &before).bytes().filter(|byte| *byte == b'\n').count() as u64
@@ -121,7 +117,7 @@ impl Material {
         text
     }
 
-    /// The document text it contains, which is what an analyst can quote.
+    /// The document text in it, which is all that an analyst can quote.
     pub(super) fn shown(&self) -> Shown {
         let mut shown = Shown::default();
         for section in &self.sections {

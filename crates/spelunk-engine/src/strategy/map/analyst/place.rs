@@ -7,8 +7,8 @@ use spelunk_types::{Citation, Found, Location};
 
 use crate::task::{Analysis, DocumentPart};
 
-/// The location of a finding and the result of looking up its quote, or what is wrong with it. A wrong line is
-/// corrected if the quote is found; otherwise a line that was not shown is dropped.
+/// The location of a finding and the result of looking up its quote, or what is wrong with it. A
+/// wrong line is corrected if the quote is found; otherwise a line that was not shown is dropped.
 pub(super) fn location(
     fields: &Map<String, Value>,
     analysis: &Analysis,
@@ -52,8 +52,8 @@ pub(super) fn location(
     Ok((location, quote))
 }
 
-/// The part that a finding names. A task with one document needs no name; any other document is refused, because a
-/// finding about it cannot come from this text.
+/// The part that a finding names. A task with one document needs no name; any other document is
+/// rejected, because a finding about it cannot come from this text.
 fn part_of<'a>(fields: &Map<String, Value>, analysis: &'a Analysis) -> Result<&'a DocumentPart, String> {
     let named =
         ["file", "file_path", "document"].iter().find_map(|name| fields.get(*name).and_then(Value::as_str));
@@ -74,7 +74,7 @@ fn plain(name: &str) -> &str {
     name.trim().trim_matches(['`', '"']).trim_start_matches("./")
 }
 
-/// The only document whose path ends with this name, or is the end of it.
+/// The only document whose path ends with this name, or is a suffix of it.
 fn only_ending<'a>(parts: &'a [DocumentPart], name: &str) -> Option<&'a DocumentPart> {
     let ends = |whole: &str, end: &str| whole.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
     let mut fitting = parts.iter().filter(|part| ends(&part.name, name) || ends(name, &part.name));

@@ -1,6 +1,6 @@
-//! Parses an analyst's reply: JSON in a code fence, in tags, as an object, a list or a single finding. The content is
-//! validated against the task; the first reply is sent back with its faults, and from the second the valid findings
-//! are taken and the rest counted.
+//! Parses an analyst's reply: JSON in a code fence, in tags, as an object, a list or a single
+//! finding. The content is validated against the task; a first reply with faults is sent back, and
+//! from the second the valid findings are taken and the rest is counted.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,10 @@ use crate::task::Analysis;
 
 const SUMMARY_CHARS_MAX: usize = 1000;
 const ANSWER_CHARS_MAX: usize = 4000;
-/// Faults reported at once.
+/// The most faults reported at once.
 const FAULTS_MAX: usize = 10;
-/// Names in a list of the metadata.
+/// The most names in a list of the metadata.
 const NAMES_MAX: usize = 50;
-/// Values of a distribution.
 const VALUES_MAX: usize = 1000;
 
 /// Whether the reply can still be corrected.
@@ -149,7 +148,7 @@ fn finding(
     })
 }
 
-/// From 0 to 1; a percentage is understood.
+/// From 0 to 1; a percentage is accepted.
 fn certainty(fields: &Map<String, Value>) -> Option<f64> {
     let number = fields.get("confidence").and_then(Value::as_f64)?;
     Some(if number > 1.0 { number / 100.0 } else { number }.clamp(0.0, 1.0))
@@ -186,7 +185,7 @@ fn kind(word: &str, analysis: &Analysis, reading: Reading) -> Result<String, Str
     }
 }
 
-/// The first line of the evidence, without the line number we put in front.
+/// The first line of the evidence, without the line number that we added.
 fn evidence(text: &str, chars_max: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
     let unnumbered = match line.split_once("| ") {

@@ -1,6 +1,6 @@
-//! The JSON Schema of an analyst's report, for providers with structured output. Replies are parsed the same way with
-//! or without it. If an analyst counts values, the schema contains an open object, which strict modes do not support:
-//! there it is sent as non-strict.
+//! The JSON Schema of an analyst's report, for providers with structured output. Replies are parsed
+//! the same way with or without it. If an analyst counts values, the schema contains an open
+//! object, which strict modes do not support, so it is sent as non-strict.
 
 use std::sync::Arc;
 
@@ -9,7 +9,6 @@ use spelunk_context::Analyst;
 
 use super::types;
 
-/// The schema of an analyst's reply.
 pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
     let certainty = || json!({"type": ["number", "null"]});
     let mut finding = finding(analyst);

@@ -1,6 +1,6 @@
-//! The cost range of an analysis. The minimum assumes that no part is relevant; the maximum, that every analyst uses
-//! its whole output limit and one correction, and that everything is synthesised. Failed attempts and findings cached
-//! by earlier runs are not considered.
+//! The cost range of an analysis. The minimum assumes that no part is relevant; the maximum, that
+//! every analyst uses its whole output limit and one correction, and that everything is
+//! synthesised. Failed attempts and cached findings of earlier runs are not considered.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::analyses;
 use crate::ModelCapacity;
 use crate::task::Analysis;
 
-/// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value used for lists.
+/// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value for lists.
 const TOKEN_BYTES_MAX: u64 = 6;
 const TOKEN_BYTES_MIN: u64 = 2;
 const TOKEN_BYTES: u64 = 4;
@@ -23,11 +23,11 @@ const REPORT_TOKENS_MIN: u64 = 2;
 const FINDING_TOKENS_MIN: u64 = 10;
 /// Markup around a finding or document besides its name.
 const MARKS_BYTES: u64 = 80;
-/// The text of a correction besides the report it is about.
+/// The text of a correction besides the report that it is about.
 const CORRECTION_BYTES: u64 = 6_000;
 /// The longest text that a focus adds.
 const FOCUS_BYTES: u64 = 1_000;
-/// Findings shown next to the summaries of types, and the maximum length of each.
+/// The number of findings shown next to the summaries of types, and the maximum length of each.
 const ACROSS_ITEMS: u64 = 50;
 const ITEM_BYTES_MAX: u64 = 1_500;
 
@@ -89,10 +89,9 @@ pub fn forecast(
     forecast
 }
 
-/// One task.
 struct Task {
     least: Usage,
-    /// The first call; a correction repeats it as its beginning.
+    /// The first call; a correction begins with the same text.
     most: Usage,
 }
 

@@ -1,5 +1,5 @@
-//! What a server does with runs of a fleet: it promises them to the queue, adopts those that other nodes accepted, and takes
-//! in those that it works on.
+//! The runs of a fleet: puts accepted runs into the queue, adopts runs that other nodes accepted,
+//! and registers those that this node works on.
 
 use std::sync::Arc;
 use std::sync::PoisonError;
@@ -15,7 +15,7 @@ use super::super::tickets::{Key, Progress, Ticket};
 use super::{Live, Phase, RunService, key_reused};
 
 impl RunService {
-    /// Puts a run into the queue of the fleet, with the files that were uploaded for it. Blocking.
+    /// Puts a run into the fleet's queue, with its uploaded files. Blocking.
     pub(in super::super) fn promise_to_fleet(
         &self,
         fleet: &FleetRuns,
@@ -28,7 +28,7 @@ impl RunService {
         Ok(())
     }
 
-    /// The run that was accepted under this key by any node of the fleet; otherwise, the key is now this run's.
+    /// The run that any node accepted under this key; if there is none, the key now belongs to this run.
     pub(in super::super) fn promised_in_fleet(
         &self,
         client: &str,
@@ -47,7 +47,7 @@ impl RunService {
         if digest_before == digest { Ok(Some(run)) } else { Err(key_reused(&run)) }
     }
 
-    /// Finds a run that another node has accepted and that has no journal yet. Within a runtime; blocking.
+    /// Finds a run without a journal that another node accepted. Needs a runtime; blocking.
     pub(in super::super) fn adopt(&self, run: &RunId) {
         let Some(fleet) = &self.fleet else { return };
         if self.find(run).is_some() {
@@ -63,7 +63,7 @@ impl RunService {
         fleet.follow(&live, &ticket);
     }
 
-    /// Works on a run of the fleet from now on.
+    /// Registers a run of the fleet as one that this node works on.
     pub(in super::super) fn take_in(&self, ticket: &Ticket) -> Arc<Live> {
         let mut table = self.table();
         table.settled.remove(&ticket.run);
@@ -77,7 +77,7 @@ impl RunService {
         self.live_runs.take_slot()
     }
 
-    /// Lets a task run until the server has stopped.
+    /// Spawns a task that may run until the server has stopped.
     pub(in super::super) fn keep(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}

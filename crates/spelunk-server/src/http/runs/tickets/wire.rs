@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spelunk_types::{BlobId, RunId};
 
-/// One commitment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     pub(crate) run: RunId,
@@ -31,13 +30,12 @@ pub(crate) struct Ticket {
 pub struct SnapshotSource {
     /// The list of its files.
     pub manifest: BlobId,
-    /// The file that is meant, if it is one.
+    /// The one file of the source that was named, if any.
     pub file: Option<String>,
-    /// As the user wrote it: the name shown in citations.
+    /// The source as the user typed it, shown in citations.
     pub name: Option<String>,
 }
 
-/// The state of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "progress", rename_all = "lowercase")]
 pub(crate) enum Progress {
@@ -45,7 +43,7 @@ pub(crate) enum Progress {
     Waiting,
     /// Started: it has a journal and must be finished.
     Begun,
-    /// It has an answer and a follow-up question to ask, which its journal does not contain after this event yet.
+    /// It has an answer and a follow-up question that its journal does not contain after this event yet.
     More { after_seq: u64 },
     /// To be resumed under the limits of its request, which its journal does not record after this event yet.
     Again { after_seq: u64 },
@@ -57,7 +55,6 @@ pub(crate) enum Progress {
     Withdrawn,
 }
 
-/// Why a run could not start or continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Refusal {
     /// Whether only a follow-up question failed: the run is as it was, and its journal does not contain the question.
