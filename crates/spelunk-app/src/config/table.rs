@@ -303,7 +303,7 @@ fn fleet() -> Vec<Setting> {
         "fleet.creds_file" = text("").own();
         /// The file with the root certificates of the NATS servers; empty means the system's.
         "fleet.ca_file" = text("").own();
-        /// What the names of the fleet's streams begin with.
+        /// The prefix of the names of the fleet's streams.
         "fleet.prefix" = text("spelunk").own();
         /// The name of this node; empty means the host's name and the process id.
         "fleet.node" = text("").own();

@@ -3,6 +3,7 @@
 mod again;
 mod agent;
 mod agent_scripts;
+mod auto;
 mod budget;
 mod cache;
 mod certainty;

@@ -60,7 +60,7 @@ async fn of_doubtful_queries_the_result_that_three_have_is_believed() {
 async fn without_agreement_nine_queries_are_written() {
     let different: Vec<String> = (1..=9).map(|n| format!("SELECT count(*) + {n} FROM staff")).collect();
     let mut rules = queries(&different.iter().map(String::as_str).collect::<Vec<_>>());
-    rules.extend([on("0#9").reply("Who is first?"), on("0#10").reply("fact"), on("0#11").reply("NOT FOUND")]);
+    rules.extend([on("0#9").reply("fact"), on("0#10").reply("NOT FOUND")]);
     let (text, temperatures) = answer(&mut stage(rules)).await;
     assert!(text.starts_with(NOT_SAID), "{text}");
     assert_eq!(temperatures.len(), 9);
@@ -78,8 +78,7 @@ async fn equal_queries_are_sent_again_although_replies_are_cached() {
 async fn without_a_result_only_a_certain_reading_of_the_rows_is_given() {
     let reading = |certainty| {
         let mut rules = queries(&[NO_SUCH_COLUMN; 4]);
-        rules.extend([on("0#4").reply("Who is first?"), on("0#5").reply("fact")]);
-        rules.push(on("0#6").reply("Ann").certainty(certainty));
+        rules.extend([on("0#4").reply("fact"), on("0#5").reply("Ann").certainty(certainty)]);
         stage(rules)
     };
     let (doubted, temperatures) = answer(&mut reading(0.7)).await;

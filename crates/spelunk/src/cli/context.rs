@@ -57,7 +57,7 @@ enum ContextCommand {
         /// The directory
         directory: String,
     },
-    /// Print what is known of the user, of a project and of contexts in use as one JSON object
+    /// Print the user, a project and the contexts in use as one JSON object
     Combined {
         /// The project
         project: Option<String>,
@@ -106,9 +106,9 @@ enum ContextCommand {
     Search(SearchArgs),
     /// Show the number of contexts, how often they were read, and their memory limit
     Stats,
-    /// Show the last requests for contexts, of every interface
+    /// Show the latest requests for contexts, from all interfaces
     Log,
-    /// Remove texts that are past the time their policy gives them
+    /// Remove texts whose policy says that they have expired
     Evict,
 }
 

@@ -31,7 +31,7 @@ enum ModelCommand {
     List(ListArgs),
     /// Show the window, the prices and the abilities of a hosted model
     Show(ShowArgs),
-    /// Take the newest catalogue of hosted models: windows, prices, abilities, defaults
+    /// Download the newest catalogue of hosted models: windows, prices, abilities, defaults
     Update,
     /// Send one short question and report what the model supports; costs a fraction of a cent
     Test(TestArgs),

@@ -32,7 +32,7 @@ pub(crate) struct ResumeArgs {
     /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
-    /// Decide about the call of a tool that may or may not have happened: `ID=done` or `ID=again`; may be repeated
+    /// Say whether a tool call with an unknown outcome was made: `ID=done`, or `ID=again` to repeat it; may be repeated
     #[arg(long, value_name = "ID=DECISION")]
     tool: Vec<String>,
     #[command(flatten)]

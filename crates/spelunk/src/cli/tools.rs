@@ -32,7 +32,7 @@ pub(crate) struct ToolFlags {
     /// Leave out a tool, or all of a source; may be repeated
     #[arg(long, value_name = "NAME")]
     deny_tool: Vec<String>,
-    /// Let child frames use a tool, or all of a source, too; may be repeated
+    /// Let child frames use a tool, or all tools of a source; may be repeated
     #[arg(long, value_name = "NAME")]
     sub_tool: Vec<String>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ToolsCommand {
-    /// Show the tools of your settings, and what a model is told about them
+    /// Show the tools of your settings as a model sees them
     List {
         /// Also those of an MCP server: a command or a URL; may be repeated
         #[arg(long, value_name = "SERVER")]

@@ -115,7 +115,7 @@ fn help_of_ask_lists_its_flags() {
               --allow-tool <NAME>    Let a tool, or all of a source, change something without asking; may be
                                      repeated
               --deny-tool <NAME>     Leave out a tool, or all of a source; may be repeated
-              --sub-tool <NAME>      Let child frames use a tool, or all of a source, too; may be repeated
+              --sub-tool <NAME>      Let child frames use a tool, or all tools of a source; may be repeated
               --plain                Split by tokens, regardless of file type
               --type <GLOB=TYPE>     Treat matching files as a built-in or user-defined type, such as
                                      `*.inc=source_code`
@@ -209,7 +209,7 @@ fn help_of_context_lists_its_commands() {
           import    Register the text, the answer and the results in a workspace of another RLM tool
           personal  Register personal contexts: `foundation/`, `projects/`, `temporal/` and
                     `memory/graph.json` of a directory
-          combined  Print what is known of the user, of a project and of contexts in use as one JSON object
+          combined  Print the user, a project and the contexts in use as one JSON object
           list      List contexts
           rm        Remove a context from the registry; its file is kept
           peek      Show the first lines of a context
@@ -218,8 +218,8 @@ fn help_of_context_lists_its_commands() {
           load      Print a whole context
           search    Search all contexts with a regular expression or by meaning
           stats     Show the number of contexts, how often they were read, and their memory limit
-          log       Show the last requests for contexts, of every interface
-          evict     Remove texts that are past the time their policy gives them
+          log       Show the latest requests for contexts, from all interfaces
+          evict     Remove texts whose policy says that they have expired
           help      Print this message or the help of the given subcommand(s)
 
         Options:
