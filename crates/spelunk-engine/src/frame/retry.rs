@@ -211,7 +211,7 @@ impl Frame {
         match &self.run().places {
             None => link.rate_limit.enter(tokens).await,
             Some(places) => {
-                let share = || places.share(link.model.reference(), link.model.rate());
+                let share = || places.share(link.model.reference(), link.model.facts().rate);
                 link.rate_limit.enter_within(tokens, Some(&share)).await
             }
         }
