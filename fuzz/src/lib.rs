@@ -17,6 +17,7 @@ mod detectors;
 mod documents;
 mod journals;
 mod mutate;
+mod objects;
 mod plans;
 mod requests;
 mod settings;
@@ -32,6 +33,7 @@ pub use detectors::detectors;
 pub use documents::{docx, html, image, pdf};
 pub use journals::{events, journal};
 pub use mutate::Mutator;
+pub use objects::objects;
 pub use plans::{plans, structures};
 pub use requests::{form, head, message};
 pub use settings::settings;
@@ -43,7 +45,7 @@ pub use streams::{frames, remote, sse};
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 22] = [
     ("splitters", splitters),
     ("detectors", detectors),
     ("plans", plans),
@@ -65,6 +67,7 @@ pub const TARGETS: [(&str, Target); 21] = [
     ("frames", frames),
     ("remote", remote),
     ("catalogue", catalogue),
+    ("objects", objects),
 ];
 
 /// A refusal is short and printable: it quotes untrusted input, and may reach a terminal.

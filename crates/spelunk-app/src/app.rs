@@ -29,7 +29,6 @@ use crate::fleet::FleetPlace;
 use crate::live_runs::LiveRuns;
 use crate::local::ModelFolder;
 use crate::log::LogWriter;
-use crate::postgres;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
 use crate::terminal::{fitted, stderr_width};
@@ -213,8 +212,7 @@ impl App {
             prefix: settings.prefix.clone(),
             node: settings.node.clone().unwrap_or_else(host),
             lease: Duration::from_millis(settings.lease_ms),
-            // Not in the workspace, because nothing there is ever read as a document.
-            cache: self.user.fleet_cache(),
+            cache: self.user.cache("fleet"),
             cache_bytes_max: settings.cache_bytes_max,
             calls_max: settings.calls_max,
             outage_max: OUTAGE_MAX,
@@ -286,8 +284,8 @@ impl App {
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
-        let environment = self.environment.clone();
-        let engine = engine.with_databases(move |url| postgres::database(url, &environment));
+        let servers = self.servers();
+        let engine = engine.with_servers(move |url| servers.open(url));
         engine.with_detector(self.settings.detector(), self.detector_key())
     }
 

@@ -309,7 +309,10 @@ pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>
         let uploaded = match &input {
             SourceInput::Path(path) => snapshot(path, None),
             SourceInput::Typed { path, typed } => snapshot(path, Some(typed)),
-            SourceInput::Text { .. } | SourceInput::Kept { .. } | SourceInput::Database(_) => None,
+            SourceInput::Text { .. }
+            | SourceInput::Kept { .. }
+            | SourceInput::Database(_)
+            | SourceInput::Objects(_) => None,
         };
         if let Some(uploaded) = uploaded {
             sources.push(uploaded);
@@ -324,6 +327,7 @@ pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>
                 engine.keep_text(&name, &bytes)?
             }
             SourceInput::Database(server) => SourceSpec::Database { url: server.url().to_owned() },
+            SourceInput::Objects(bucket) => SourceSpec::Objects { url: bucket.url().to_owned() },
         });
     }
     Ok(sources)

@@ -1,4 +1,7 @@
-//! Runs blocking work on separate threads. A panic there becomes an error for its caller only.
+//! Runs blocking work off the server's threads, where a panic becomes an error for its caller only, and waits for the
+//! network where nothing else does.
+
+use std::io;
 
 use spelunk_types::ErrorCode;
 
@@ -16,6 +19,18 @@ pub async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(BROKE.into()))
+}
+
+/// Waits for the work, on a thread of its own: the caller may be on a thread of a runtime, which must not wait for
+/// another one.
+pub(crate) fn apart<T: Send, F: Future<Output = T>>(work: impl FnOnce() -> F + Send) -> io::Result<T> {
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| -> io::Result<T> {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(work()))
+        });
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 #[cfg(test)]

@@ -39,6 +39,9 @@ variables! {
     pub(crate) AZURE_OPENAI_ENDPOINT;
     /// The password of PostgreSQL databases, if their URL has none; `~/.pgpass` is read otherwise.
     pub(crate) PGPASSWORD;
+    /// The server of `s3://` sources, if it is not that of AWS; `AWS_ENDPOINT_URL_S3` comes first. Keys and the region are read from the
+    /// variables and files of the AWS tools.
+    pub(crate) AWS_ENDPOINT_URL;
     /// If set, disables colour when `output.color` is `auto`.
     pub NO_COLOR;
     /// The directory that contains the user's settings, `spelunk/config.toml`; defaults to `~/.config`.

@@ -29,6 +29,7 @@ pub mod reports;
 pub mod result_details;
 pub mod retention;
 pub mod runs;
+pub mod s3;
 pub mod sandbox;
 pub mod sources;
 pub mod terminal;

@@ -21,6 +21,7 @@ use tokio_postgres::{Client, Error, Row, Transaction};
 use self::address::Address;
 pub use self::address::is_postgres_url;
 use self::connection::connect;
+use crate::blocking::apart;
 use crate::env::Environment;
 
 /// The timeout for connecting, including handshakes and the password.
@@ -58,15 +59,8 @@ impl DatabaseServer for Postgres {
         bounds: &ServerBounds,
         watch: &QueryWatch,
     ) -> Result<Vec<Result<ServerRows, ServerError>>, ServerError> {
-        // On its own thread: the caller may be on a runtime's thread, which must not wait for another runtime.
-        std::thread::scope(|scope| {
-            let asking = scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                let runtime = runtime.map_err(|error| unusable(error.to_string(), "try again"))?;
-                runtime.block_on(self.ask(statements, bounds, watch))
-            });
-            asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        let asked = apart(|| self.ask(statements, bounds, watch));
+        asked.unwrap_or_else(|error| Err(unusable(error.to_string(), "try again")))
     }
 }
 

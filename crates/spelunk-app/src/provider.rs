@@ -23,6 +23,7 @@ use self::keys::{Endpoint, endpoint, required_endpoint};
 pub use self::list::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
 use self::list::{probe, usual};
 pub use self::nobody::Nobody;
+pub(crate) use self::open::{AWS_REGION, aws, now};
 pub use self::open::{open, today};
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};

@@ -10,15 +10,48 @@ use spelunk_context::{
 use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
+use crate::env::Environment;
 use crate::failure::Failure;
 use crate::postgres::{self, is_postgres_url};
+use crate::s3::{self, S3};
 use crate::units::{bytes, count};
 
-/// A typed path or database URL as a source. A file is cited by the typed path, so that it can be
+/// Whether a source is the URL of a database or of a bucket.
+pub fn is_server_url(typed: &str) -> bool {
+    is_postgres_url(typed) || typed.starts_with(S3)
+}
+
+/// Opens databases and buckets by their URLs.
+#[derive(Clone)]
+pub(crate) struct Servers {
+    environment: Environment,
+    cache: s3::Cache,
+}
+
+impl App {
+    pub(crate) fn servers(&self) -> Servers {
+        Servers {
+            environment: self.environment.clone(),
+            cache: s3::Cache { dir: self.user.cache("objects"), bytes_max: self.settings.objects_bytes_max },
+        }
+    }
+}
+
+impl Servers {
+    /// The server of this URL. Whether it can be used is seen when it is used.
+    pub(crate) fn open(&self, url: &str) -> SourceInput {
+        if !url.starts_with(S3) {
+            return SourceInput::Database(postgres::database(url, &self.environment));
+        }
+        SourceInput::Objects(s3::bucket(url, &self.environment, self.cache.clone()))
+    }
+}
+
+/// A typed path or the URL of a server as a source. A file is cited by the typed path, so that it can be
 /// opened from here.
 pub fn source(app: &App, typed: &Path) -> SourceInput {
-    if let Some(url) = typed.to_str().filter(|typed| is_postgres_url(typed)) {
-        return SourceInput::Database(postgres::database(url, &app.environment));
+    if let Some(url) = typed.to_str().filter(|typed| is_server_url(typed)) {
+        return app.servers().open(url);
     }
     let path = app.current_dir.join(typed);
     let is_named = typed.is_relative() && path.is_file();

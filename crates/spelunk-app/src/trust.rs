@@ -84,11 +84,11 @@ impl UserState {
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 
-    /// Where the snapshots of a fleet are unpacked.
-    #[cfg(feature = "fleet")]
-    pub(crate) fn fleet_cache(&self) -> PathBuf {
+    /// A directory for what can be fetched again: `fleet` has unpacked snapshots, `objects` those of buckets. It is not in
+    /// the workspace: nothing in there is ever read as a document.
+    pub(crate) fn cache(&self, name: &str) -> PathBuf {
         let below = self.dir.as_ref().map_or_else(std::env::temp_dir, |dir| dir.root().to_owned());
-        below.join("fleet")
+        below.join(name)
     }
 
     /// A key for one purpose, derived from a secret that is created on first use. A workspace that the user named

@@ -19,11 +19,16 @@ use crate::needles::Needles;
 use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::secrets::Sought;
-use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
-use crate::{ExtractError, ScanReport, SkipReason, SourceError, name};
+use crate::source::{
+    BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind,
+};
+use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
+
+/// Objects of buckets that are fetched before they are read.
+const AT_ONCE: usize = 1024;
 
 /// All documents of a run.
 #[derive(Debug)]
@@ -116,28 +121,32 @@ impl Corpus {
         let room = ScanContext { filter: &filter, scratch: &scratch };
         let mut images = Vec::new();
         let sought = needles.map(Sought::new);
-        // With a limit on files, reading begins when all are listed.
+        // With a limit on files, reading begins when all are listed; objects are fetched first.
         let files_max = usize::try_from(options.files_max).unwrap_or(usize::MAX);
         let mut waiting = Vec::new();
         let sought = sought.as_ref();
         let (reports, read) =
             read_through(&scratch, sought, threads, (&mut so_far, progress), |read, so_far, progress| {
                 list(sources, (room, pins), &mut images, (so_far, progress), &mut |candidate| {
-                    if files_max > 0 { waiting.push(candidate) } else { read(candidate) }
+                    let waits = files_max > 0 || candidate.object.is_some();
+                    if waits { waiting.push(candidate) } else { read(candidate) }
                 })
             });
         let (mut reports, mut documents) = (reports?, Vec::new());
         admit_all(read, &mut documents, &mut images, &mut reports)?;
+        let documents_max = if files_max == 0 { usize::MAX } else { files_max };
         let mut rest = in_order(waiting, options).into_iter();
         loop {
             // Fill the remaining room; files that turn out not to be text make room for more.
-            let mut batch = rest.by_ref().take(files_max.saturating_sub(documents.len())).peekable();
-            if batch.peek().is_none() {
+            let at_once = (documents_max - documents.len()).min(AT_ONCE);
+            let mut batch: Vec<_> = rest.by_ref().take(at_once).collect();
+            if batch.is_empty() {
                 break;
             }
+            fetch(&mut batch)?;
             let ((), read) =
                 read_through(&scratch, sought, threads, (&mut so_far, progress), |read, _, _| {
-                    batch.for_each(read);
+                    batch.into_iter().for_each(read);
                 });
             admit_all(read, &mut documents, &mut images, &mut reports)?;
         }
@@ -203,6 +212,26 @@ fn threads() -> NonZeroUsize {
     NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two")
 }
 
+/// Copies the objects among the candidates to this machine.
+fn fetch(batch: &mut [Candidate]) -> Result<(), SourceError> {
+    for candidates in batch.chunk_by_mut(|a, b| a.source_idx == b.source_idx) {
+        let objects: Vec<&BucketObject> = candidates.iter().filter_map(|of| of.object.as_ref()).collect();
+        let Some(bucket) = objects.first().map(|object| object.bucket.clone()) else { continue };
+        let entries: Vec<&ObjectEntry> = objects.into_iter().map(|object| &object.entry).collect();
+        let copies = bucket.fetch(&entries).map_err(|error| bucket.failed(error))?;
+        for (candidate, copy) in candidates.iter_mut().filter(|of| of.object.is_some()).zip(copies) {
+            if copy.is_none() && candidate.named_by == NamedBy::User {
+                let why = "it is gone, or may not be read".to_owned();
+                let hint = "check what the credentials may read: `s3:GetObject`";
+                return Err(bucket.failed(ObjectError { why, hint }));
+            }
+            // No file has an empty path: what is missing is found unreadable.
+            candidate.origin = Origin::File(copy.unwrap_or_default());
+        }
+    }
+    Ok(())
+}
+
 /// Sorts the candidates so that those to keep come first when `files_max` does not admit all.
 fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
     if options.files_max > 0 && candidates.len() as u64 > options.files_max {
@@ -239,7 +268,7 @@ fn list(
         }
         let mut duplicates = Vec::new();
         source.list(&prefix, room, &mut report, &mut |found| {
-            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server } = found;
+            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server, object } = found;
             if is_image {
                 images.extend(image(&origin, &name, bytes, named_by));
                 return;
@@ -264,7 +293,18 @@ fn list(
             if so_far.files_total.is_multiple_of(TICK_FILES) {
                 progress(*so_far);
             }
-            take(Candidate { source_idx, origin, name, bytes, named_by, extract, redacts, pin, server });
+            take(Candidate {
+                source_idx,
+                origin,
+                name,
+                bytes,
+                named_by,
+                extract,
+                redacts,
+                pin,
+                server,
+                object,
+            });
         })?;
         for name in duplicates {
             report.skip(SkipReason::Duplicate, &name);

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use spelunk_types::BlobId;
 
-use crate::ServerHandle;
+use crate::{ObjectsHandle, ServerHandle};
 
 /// A file as an earlier scan found it. If it has grown, only its first bytes are the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub enum SourceInput {
     },
     /// A database server that the user named.
     Database(ServerHandle),
+    /// A bucket of objects that the user named.
+    Objects(ObjectsHandle),
 }
 
 /// One readable item of a source.

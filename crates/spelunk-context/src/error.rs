@@ -60,6 +60,8 @@ pub enum SourceError {
         why: String,
         hint: &'static str,
     },
+    #[error("could not read `{url}`: {why}")]
+    Objects { url: String, why: String, hint: &'static str },
     #[error("`{glob}` is not a valid glob: {why}")]
     Glob { glob: String, why: String },
     #[error("`{name}` changed since it was scanned")]
@@ -103,6 +105,7 @@ impl Explain for SourceError {
             | Self::Archive { .. }
             | Self::Extract { .. }
             | Self::Database { .. }
+            | Self::Objects { .. }
             | Self::Scratch { .. } => ErrorCode::SourceUnreadable,
             Self::Empty { .. } => ErrorCode::SourceEmpty,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
@@ -131,7 +134,7 @@ impl Explain for SourceError {
             Self::Empty { skipped, .. } => hint_for_empty(skipped),
             Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand",
             Self::Extract { source, .. } => source.hint(),
-            Self::Database { hint, .. } => hint,
+            Self::Database { hint, .. } | Self::Objects { hint, .. } => hint,
             Self::Scratch { .. } => "free some space there, or set `TMPDIR` to another directory",
             Self::Glob { .. } => "use `*` for part of a name, `**` for directories, `\\[` for a bracket",
             Self::Changed { .. } => "start a new run with the current text",

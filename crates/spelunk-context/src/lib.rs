@@ -14,6 +14,7 @@ mod kind;
 mod lines;
 mod name;
 mod needles;
+mod objects;
 mod pack;
 mod plan;
 mod reader;
@@ -51,6 +52,7 @@ pub use grep::{
 pub use image::{ImageEntry, ImageError, ImageFile, ImageHeader, ImageKind};
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use needles::Needles;
+pub use objects::{ObjectEntry, ObjectError, ObjectStore, ObjectsHandle};
 pub use pack::{Boundary, Span, Strength, pack};
 pub use plan::{
     Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,

@@ -21,7 +21,9 @@ use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
 use crate::unpack_limits::UnpackLimits;
-use crate::{QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name};
+use crate::{
+    ObjectEntry, ObjectsHandle, QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name,
+};
 
 /// The timeout for reading the catalogue of a database server.
 const DESCRIBE_MS_MAX: u64 = 10_000;
@@ -43,6 +45,8 @@ pub(crate) struct Candidate {
     pub(crate) pin: Option<Pin>,
     /// The server whose tables it describes.
     pub(crate) server: Option<ServerHandle>,
+    /// The object that has its bytes, until it is fetched.
+    pub(crate) object: Option<BucketObject>,
 }
 
 /// A candidate of one source.
@@ -57,6 +61,15 @@ pub(crate) struct SourceItem {
     pub(crate) is_image: bool,
     /// The server whose tables it describes.
     pub(crate) server: Option<ServerHandle>,
+    /// The object that has its bytes, until it is fetched.
+    pub(crate) object: Option<BucketObject>,
+}
+
+/// An object and the bucket that it is in.
+#[derive(Debug)]
+pub(crate) struct BucketObject {
+    pub(crate) bucket: ObjectsHandle,
+    pub(crate) entry: ObjectEntry,
 }
 
 /// Who named a candidate: one that is not text is refused if the user did, and skipped if a walk did.
@@ -81,6 +94,7 @@ pub(crate) enum Source {
     Archive { path: PathBuf, name: String, format: Format },
     Text { name: String, bytes: Arc<[u8]> },
     Database { server: ServerHandle, text: Arc<[u8]> },
+    Objects { bucket: ObjectsHandle, entries: Vec<ObjectEntry> },
 }
 
 impl Source {
@@ -98,6 +112,10 @@ impl Source {
                 let text =
                     described.map_err(|error| SourceError::database(server.url(), error))?.into_bytes();
                 return Ok(Self::Database { server: server.clone(), text: text.into() });
+            }
+            SourceInput::Objects(bucket) => {
+                let entries = bucket.list().map_err(|error| bucket.failed(error))?;
+                return Ok(Self::Objects { bucket: bucket.clone(), entries });
             }
             SourceInput::Path(path) => (path, path),
             SourceInput::Typed { path, typed } => (path, typed),
@@ -122,6 +140,7 @@ impl Source {
             },
             Self::File { name, .. } | Self::Archive { name, .. } | Self::Text { name, .. } => name.clone(),
             Self::Database { server, .. } => text::name(server.name()),
+            Self::Objects { bucket, .. } => name::printable_text(bucket.url()),
         }
     }
 
@@ -129,7 +148,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),
-            Self::Text { .. } | Self::Database { .. } => None,
+            Self::Text { .. } | Self::Database { .. } | Self::Objects { .. } => None,
         }
     }
 
@@ -180,31 +199,14 @@ impl Source {
                 if redacts {
                     report.redact(&name, &marks_in(&bytes));
                 }
-                let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(SourceItem {
-                    origin,
-                    name,
-                    bytes: n_bytes,
-                    named_by,
-                    redacts,
-                    is_image: false,
-                    server: None,
-                });
+                found(SourceItem::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
                 Ok(())
             }
+            Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Database { server, text } => {
                 let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
-                let origin = Origin::Text(text);
-                let (named_by, server) = (NamedBy::User, Some(server));
-                found(SourceItem {
-                    origin,
-                    name,
-                    bytes: n_bytes,
-                    named_by,
-                    redacts,
-                    is_image: false,
-                    server,
-                });
+                let item = SourceItem::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
+                found(SourceItem { server: Some(server), ..item });
                 Ok(())
             }
         }
@@ -213,7 +215,11 @@ impl Source {
 
 impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
-        Self { origin: Origin::File(path), name, bytes, named_by, redacts, is_image: false, server: None }
+        Self::new(Origin::File(path), name, bytes, named_by, redacts)
+    }
+
+    fn new(origin: Origin, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
+        Self { origin, name, bytes, named_by, redacts, is_image: false, server: None, object: None }
     }
 }
 
@@ -236,6 +242,57 @@ fn open_file(
         return Ok(Source::Archive { path: canonical, name, format });
     }
     Ok(Source::File { path: canonical, name, bytes })
+}
+
+/// Lists the objects of a bucket by the rules of a walk, except that it has no ignore files and its images are not
+/// shown. Nothing is fetched yet but archives.
+fn list_objects(
+    bucket: &ObjectsHandle,
+    entries: Vec<ObjectEntry>,
+    room: ScanContext<'_>,
+    report: &mut ScanReport,
+    found: &mut dyn FnMut(SourceItem),
+) -> Result<(), SourceError> {
+    let (filter, url) = (room.filter, report.source.clone());
+    // A key that ends with a slash only marks a folder.
+    for entry in entries.into_iter().filter(|entry| !entry.key.ends_with('/')) {
+        let is_named = entry.key.is_empty();
+        // No URL can name a key with a `.` in it.
+        let has_dot = entry.key.split('/').any(|part| part == ".");
+        let (name, relative) = match archive::safe_name(&entry.key).filter(|_| !has_dot) {
+            _ if is_named => (url.clone(), name::file_name(&url).to_owned()),
+            Some(relative) => (format!("{url}/{relative}"), relative),
+            None => {
+                report.skip(SkipReason::UnsafeName, &name::printable_text(&entry.key));
+                continue;
+            }
+        };
+        if is_named && filter.is_secret(Path::new(&relative), &relative) {
+            return Err(SourceError::Secret { path: url.into() });
+        }
+        if let Some(reason) = filter.against_entry(&relative, is_named).filter(|_| !is_named) {
+            report.skip(reason, &name);
+            continue;
+        }
+        if let Some(format) = Format::of(&relative) {
+            let Some(path) = bucket.copy(&entry)? else {
+                report.skip(SkipReason::Unreadable, &name);
+                continue;
+            };
+            let is_included = filter.includes_archive(&relative);
+            match unpack(&Archive { path: &path, format, name: &name, is_included }, room, report, found) {
+                Err(SourceError::Archive { .. }) if !is_named => report.skip(SkipReason::Damaged, &name),
+                outcome => outcome?,
+            }
+            continue;
+        }
+        let (named_by, redacts) =
+            (if is_named { NamedBy::User } else { NamedBy::Walk }, !filter.allows_secrets_in(&relative));
+        let item = SourceItem::in_file(PathBuf::from(&name), name, entry.bytes, named_by, redacts);
+        let object = Some(BucketObject { bucket: bucket.clone(), entry });
+        found(SourceItem { object, ..item });
+    }
+    Ok(())
 }
 
 struct Archive<'a> {

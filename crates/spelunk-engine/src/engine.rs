@@ -28,6 +28,7 @@ use self::drive::drive;
 use self::handle::CutOff;
 pub use self::handle::RunHandle;
 pub use self::request::{ResumeRequest, RunRequest};
+use self::sources::OpenServer;
 pub use self::sources::snapshot_input;
 use self::start::{check_resumed, corpus_record, pins, recorded_start, start_of};
 use self::words::MaskedQuestion;
@@ -38,7 +39,6 @@ use crate::journal::writer::{JournalWriter, WriterFiles};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
-use crate::rows::OpenDatabase;
 use crate::run_start::RunStart;
 use crate::sync::lock;
 use crate::tools::ExternalTools;
@@ -61,8 +61,8 @@ pub struct Engine {
     places: Option<Arc<dyn CallPlaces>>,
     /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
-    /// Opens the databases of a run that is resumed.
-    databases: Option<OpenDatabase>,
+    /// Opens the databases and buckets of a run that is resumed.
+    servers: Option<OpenServer>,
     detector: Detector,
     /// Identifies the detector's settings in the index.
     detector_key: String,
@@ -84,7 +84,7 @@ impl Engine {
             rate_limits: RateLimits::default(),
             places: None,
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
-            databases: None,
+            servers: None,
             detector: Detector::default(),
             detector_key: String::new(),
             texts_held: Mutex::default(),

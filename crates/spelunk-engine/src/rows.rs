@@ -4,9 +4,9 @@
 mod labels;
 mod sql;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use spelunk_context::{QueryWatch, ServerHandle, SourceError, View};
+use spelunk_context::{QueryWatch, SourceError, View};
 use spelunk_tables::Tables;
 use spelunk_types::Limits;
 
@@ -17,8 +17,6 @@ pub(crate) use self::sql::{BYTES_MAX, RowsOutcome, solve as query_rows};
 
 /// The prompts, in the order of their digest.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];
-
-pub(crate) type OpenDatabase = Arc<dyn Fn(&str) -> ServerHandle + Send + Sync>;
 
 /// The maximum duration of a query. Results from documents are not recorded and must be the same
 /// when the run is resumed, so their queries are bounded by steps, not by a clock.

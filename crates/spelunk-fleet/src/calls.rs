@@ -1,16 +1,17 @@
 //! Model calls on several nodes. A node makes up to `calls_max` calls at once, for its own runs and for those of others.
 //! Where more are wanted, a call goes to whichever node has room and the same model; only the prompt and the reply
-//! travel. The run, its journal and its limits stay where they are.
+//! travel. The run, its journal and its limits stay where they are. If the node of a run is lost, those who make its calls
+//! keep the replies for the node that continues it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use async_nats::Subject;
+use async_nats::{Subject, Subscriber};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use spelunk_model::{
-    CallPlace, CallPlaces, Model, ModelDelta, ModelError, ModelStream, read_call, read_piece, write_call,
-    write_piece,
+    Asked, CallPlace, CallPlaces, Model, ModelDelta, ModelError, ModelStream, Rate, read_call, read_piece,
+    write_call, write_piece,
 };
 use spelunk_types::ModelRef;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -31,6 +32,8 @@ const ASK_AGAIN: Duration = Duration::from_millis(20);
 const HOLD: Duration = Duration::from_secs(10);
 /// How long a node that stops finishes calls of others.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long a reply is kept for the node that continues the run of a lost one.
+const KEEP: Duration = Duration::from_mins(5);
 
 impl Fleet {
     /// How many calls this node is making.
@@ -92,6 +95,20 @@ impl Fleet {
         format!("{}.calls.{FORMAT}.{key}", self.inner.options.prefix)
     }
 
+    /// The subject at which the reply to a call is kept.
+    fn kept_subject(&self, model: &ModelRef, said: &[u8]) -> String {
+        let key = blake3::hash(&[self.calls_subject(model).as_bytes(), said].concat()).to_hex();
+        format!("{}.kept.{key}", self.inner.options.prefix)
+    }
+
+    /// A line to a node that has the reply to a call, or will have it.
+    async fn find_kept(&self, subject: String) -> Option<Line> {
+        let mut line = Line::open(self, None).await.ok()?;
+        line.knock(subject).await;
+        let answer = tokio::time::timeout(ANSWER, line.frame()).await;
+        matches!(answer, Ok(Frame::Here)).then_some(line)
+    }
+
     /// A line to a node that keeps a place for a call of this model.
     async fn find_place(&self, subject: String) -> Line {
         // One call at a time asks; the others wait behind it.
@@ -108,18 +125,27 @@ impl Fleet {
 }
 
 impl CallPlaces for Fleet {
-    fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace> {
+    fn share(&self, model: &ModelRef, rate: Rate) -> Option<Rate> {
+        self.share_of(model, rate)
+    }
+
+    fn enter<'a>(&'a self, model: &'a dyn Model, asked: Asked) -> BoxFuture<'a, CallPlace> {
         Box::pin(async move {
             if !Self::travels(model) {
                 return here(None);
             }
             let slots = &self.inner.slots;
-            if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
-                return here(Some(slot));
-            }
-            tokio::select! {
-                slot = Arc::clone(slots).acquire_owned() => here(slot.ok()),
-                line = self.find_place(self.calls_subject(model.reference())) => there(line),
+            let place = if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+                here(Some(slot))
+            } else {
+                tokio::select! {
+                    slot = Arc::clone(slots).acquire_owned() => here(slot.ok()),
+                    line = self.find_place(self.calls_subject(model.reference())) => there(line),
+                }
+            };
+            match asked {
+                Asked::Now => place,
+                Asked::Before => kept_or(self.clone(), place),
             }
         })
     }
@@ -152,20 +178,38 @@ fn here(slot: Option<OwnedSemaphorePermit>) -> CallPlace {
 
 /// A call that the node at the other end makes.
 fn there(line: Line) -> CallPlace {
-    Box::new(move |_, prompt, call| -> ModelStream {
-        let unsent = Some(write_call(prompt, call));
-        Box::pin(stream::unfold(Some((line, unsent)), |left| async move {
-            let (mut line, unsent) = left?;
-            if let Some(unsent) = unsent {
-                line.send(&unsent).await;
+    Box::new(move |_, prompt, call| arriving(line, Some(write_call(prompt, call))))
+}
+
+/// A call whose reply may be kept at some node; it is made only if it is not.
+fn kept_or(fleet: Fleet, place: CallPlace) -> CallPlace {
+    Box::new(move |model, prompt, call| -> ModelStream {
+        let subject = fleet.kept_subject(model.reference(), &write_call(prompt, call));
+        // Nothing is sent before it is polled.
+        let made = place(model, prompt, call);
+        let either = async move {
+            match fleet.find_kept(subject).await {
+                Some(line) => arriving(line, None),
+                None => made,
             }
-            // The request was sent and may be charged, as one whose connection broke.
-            let piece = line.receive().await.and_then(|bytes| read_piece(&bytes));
-            let piece = piece.unwrap_or(Err(ModelError::StreamCut));
-            let left = (!is_last(&piece)).then_some((line, None));
-            Some((piece, left))
-        }))
+        };
+        Box::pin(stream::once(either).flatten())
     })
+}
+
+/// The pieces of a reply that arrive over a line.
+fn arriving(line: Line, unsent: Option<Vec<u8>>) -> ModelStream {
+    Box::pin(stream::unfold(Some((line, unsent)), |left| async move {
+        let (mut line, unsent) = left?;
+        if let Some(unsent) = unsent {
+            line.send(&unsent).await;
+        }
+        // The request was sent and may be charged, as one whose connection broke.
+        let piece = line.receive().await.and_then(|bytes| read_piece(&bytes));
+        let piece = piece.unwrap_or(Err(ModelError::StreamCut));
+        let left = (!is_last(&piece)).then_some((line, None));
+        Some((piece, left))
+    }))
 }
 
 fn is_last(piece: &Result<ModelDelta, ModelError>) -> bool {
@@ -179,18 +223,82 @@ async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: Own
     let Ok(Some(said)) = tokio::time::timeout(HOLD, line.receive()).await else { return };
     let Some((prompt, call)) = read_call(&said) else { return };
     let mut deltas = model.stream(&prompt, &call);
+    let kept = fleet.kept_subject(model.reference(), &said);
+    let (mut slot, mut pieces) = (Some(slot), Vec::new());
+    let mut other = Other::There(line);
+    // Until whoever asked has all of it and closes the line.
     loop {
         tokio::select! {
-            piece = deltas.next() => {
-                let Some(piece) = piece else { break };
-                line.send(&write_piece(&piece)).await;
+            piece = deltas.next(), if slot.is_some() => {
+                let piece = piece.unwrap_or(Err(ModelError::StreamCut));
+                pieces.push(write_piece(&piece));
+                other.send(&pieces[pieces.len() - 1..]).await;
+                // An error is not kept.
+                if piece.is_err() {
+                    return;
+                }
                 if is_last(&piece) {
-                    break;
+                    slot = None;
                 }
             }
-            // Whatever comes now: nobody wants the reply any longer.
-            _ = line.receive() => break,
+            next = other.next() => {
+                other = match next {
+                    Next::Over => return,
+                    Next::Lost => {
+                        let client = &fleet.connected().client;
+                        let wanted = client.queue_subscribe(kept.clone(), GROUP.to_owned()).await;
+                        let Ok(wanted) = wanted else { return };
+                        Other::Lost { wanted, until: Instant::now() + KEEP }
+                    }
+                    Next::Wanted(from) => {
+                        let Ok(mut line) = Line::open(&fleet, Some(from)).await else { return };
+                        line.say_here().await;
+                        let mut other = Other::There(line);
+                        other.send(&pieces).await;
+                        other
+                    }
+                };
+            }
         }
     }
-    drop(slot);
+}
+
+/// Whoever wants the reply to a call that this node makes.
+enum Other {
+    There(Line),
+    /// The node is lost; another one may ask for the reply.
+    Lost {
+        wanted: Subscriber,
+        until: Instant,
+    },
+}
+
+/// What becomes of it.
+enum Next {
+    /// Nobody wants the reply any longer.
+    Over,
+    Lost,
+    Wanted(Subject),
+}
+
+impl Other {
+    async fn send(&mut self, pieces: &[Vec<u8>]) {
+        let Self::There(line) = self else { return };
+        for piece in pieces {
+            line.send(piece).await;
+        }
+    }
+
+    async fn next(&mut self) -> Next {
+        match self {
+            Self::There(line) => match line.receive().await {
+                None if !line.is_closed() => Next::Lost,
+                _ => Next::Over,
+            },
+            Self::Lost { wanted, until } => {
+                let asked = tokio::time::timeout_at((*until).into(), wanted.next()).await;
+                asked.ok().flatten().and_then(|asked| asked.reply).map_or(Next::Over, Next::Wanted)
+            }
+        }
+    }
 }

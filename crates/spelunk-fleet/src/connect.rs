@@ -66,6 +66,7 @@ pub(crate) struct Connected {
     pub(crate) runs: kv::Store,
     pub(crate) keys: kv::Store,
     pub(crate) nodes: kv::Store,
+    pub(crate) rates: kv::Store,
     pub(crate) blobs: ObjectStore,
     /// The stream of the blobs, for the times of its messages.
     pub(crate) blob_stream: Stream<()>,
@@ -242,11 +243,12 @@ impl Maker<'_> {
     ) -> Result<Connected, FleetError> {
         Ok(Connected {
             journal: self.stream("journal", RetentionPolicy::Limits, "journal.*").await?,
-            queue: self.stream("queue", RetentionPolicy::WorkQueue, "queue").await?,
+            queue: self.stream("queue", RetentionPolicy::WorkQueue, "queue.*").await?,
             leases: self.bucket("leases", options.lease).await?,
             runs: self.bucket("runs", Duration::ZERO).await?,
             keys: self.bucket("keys", KEY).await?,
             nodes: self.bucket("nodes", NODE).await?,
+            rates: self.bucket("rates", options.lease).await?,
             blobs: self.blobs().await?,
             blob_stream: {
                 let stream = self.context.get_stream_no_info(format!("OBJ_{}_blobs", self.prefix)).await;

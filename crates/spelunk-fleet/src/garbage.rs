@@ -70,7 +70,7 @@ impl Fleet {
     /// What jobs and notes name.
     pub(crate) async fn blobs_of_jobs(&self) -> Result<BTreeSet<BlobId>, FleetError> {
         let mut texts: Vec<Vec<u8>> = Vec::new();
-        let subject = format!("{}.queue", self.inner.options.prefix);
+        let subject = format!("{}.queue.*", self.inner.options.prefix);
         let mut seq = 1;
         loop {
             match self.connected().queue.direct_get_next_for_subject(&subject, Some(seq)).await {

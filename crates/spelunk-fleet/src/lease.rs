@@ -140,25 +140,32 @@ async fn renew(fleet: Fleet, held: Weak<Held>, run: RunId) {
     loop {
         tokio::time::sleep(fleet.inner.options.lease / RENEWALS).await;
         let Some(held) = held.upgrade() else { return };
-        let revision = held.revision.load(Ordering::SeqCst);
-        let renewed = fleet.connected().leases.update(run.as_str(), fleet.lease_value(), revision).await;
-        let renewed = match renewed {
-            Err(error) if matches!(error.kind(), UpdateErrorKind::WrongLastRevision) => {
-                // It has expired. If nobody has it, it is ours again; the journal tells whether somebody had.
-                fleet.create_lease(&run).await
-            }
-            // No answer: try again, it may not have expired yet.
-            Err(_) => continue,
-            Ok(revision) => Ok(Some(revision)),
-        };
-        match renewed {
-            Ok(Some(revision)) => held.revision.store(revision, Ordering::SeqCst),
-            Ok(None) => {
-                held.is_lost.store(true, Ordering::SeqCst);
-                return;
-            }
-            Err(_) => {}
+        renew_once(&fleet, &held, &run).await;
+        let is_lost = held.is_lost.load(Ordering::SeqCst);
+        // If all others were dropped meanwhile, this one releases it, and waits for this runtime.
+        fleet.apart(move || drop(held));
+        if is_lost {
+            return;
         }
+    }
+}
+
+async fn renew_once(fleet: &Fleet, held: &Held, run: &RunId) {
+    let revision = held.revision.load(Ordering::SeqCst);
+    let renewed = fleet.connected().leases.update(run.as_str(), fleet.lease_value(), revision).await;
+    let renewed = match renewed {
+        Err(error) if matches!(error.kind(), UpdateErrorKind::WrongLastRevision) => {
+            // It has expired. If nobody has it, it is ours again; the journal tells whether somebody had.
+            fleet.create_lease(run).await
+        }
+        // No answer: try again, it may not have expired yet.
+        Err(_) => return,
+        Ok(revision) => Ok(Some(revision)),
+    };
+    match renewed {
+        Ok(Some(revision)) => held.revision.store(revision, Ordering::SeqCst),
+        Ok(None) => held.is_lost.store(true, Ordering::SeqCst),
+        Err(_) => {}
     }
 }
 

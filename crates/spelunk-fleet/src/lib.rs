@@ -11,6 +11,7 @@ mod line;
 mod nodes;
 mod publish;
 mod queue;
+mod rates;
 mod registry;
 mod snapshot;
 mod workspace;
@@ -57,6 +58,10 @@ struct Inner {
     slots: Arc<Semaphore>,
     /// Where calls that wait for a place elsewhere queue, by the subject of their model.
     asking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// Whose job is next.
+    turns: tokio::sync::Mutex<queue::Turns>,
+    /// What this node has of the rates of models.
+    rates: Mutex<HashMap<String, Arc<rates::Shares>>>,
     /// Set when the process stops: nobody waits for the fleet any longer.
     is_closing: AtomicBool,
     /// The connection lives here, so that synchronous code can use it from any thread.
@@ -97,6 +102,8 @@ impl Fleet {
             payload_max,
             slots: Arc::new(Semaphore::new(n_slots)),
             asking: Mutex::default(),
+            turns: tokio::sync::Mutex::default(),
+            rates: Mutex::default(),
             is_closing: AtomicBool::new(false),
             runtime,
         };
@@ -168,6 +175,13 @@ impl Fleet {
         match denied.as_ref().filter(|(at, _)| *at >= began) {
             Some((_, why)) => FleetError::Denied { why: why.clone() },
             None => error,
+        }
+    }
+
+    /// Does something that waits for the fleet, off the threads that it waits for.
+    fn apart(&self, work: impl FnOnce() + Send + 'static) {
+        if let Some(runtime) = &self.inner.runtime.0 {
+            runtime.spawn_blocking(work);
         }
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Line {
     gathered: Vec<u8>,
     heard_at: Instant,
     beat_at: Instant,
+    /// Whether the other end was closed, and not lost.
+    is_closed: bool,
     /// Since when nobody has been at the other end. Servers that were just restarted do not know yet who is there.
     missed_since: Option<Instant>,
 }
@@ -71,6 +73,7 @@ impl Line {
             gathered: Vec::new(),
             heard_at: now,
             beat_at: now + BEAT,
+            is_closed: false,
             missed_since: None,
         })
     }
@@ -141,6 +144,11 @@ impl Line {
         }
     }
 
+    /// Whether the other end was closed by whoever had it.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// The next message; `None` if the other end is closed or gone, or if something was lost. May be cancelled and called
     /// again.
     pub(crate) async fn receive(&mut self) -> Option<Vec<u8>> {
@@ -167,7 +175,10 @@ impl Line {
                         return Some(std::mem::take(&mut self.gathered));
                     }
                 }
-                Ok(Frame::End) => return None,
+                Ok(Frame::End) => {
+                    self.is_closed = true;
+                    return None;
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_nats::jetstream::stream::Stream;
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
@@ -69,6 +70,7 @@ impl Fleet {
 
     /// This node leaves.
     pub async fn leave(&self) {
+        self.give_back_shares().await;
         // It expires by itself.
         drop(self.connected().nodes.purge(key_of(self.node())).await);
     }
@@ -90,13 +92,16 @@ impl Fleet {
         for (run, node) in entries(&connected.leases).await? {
             leases.insert(run, String::from_utf8_lossy(&node).into_owned());
         }
-        let mut consumer = self.consumer().await?;
-        let jobs = consumer.info().await.map_err(|error| refused(&error))?;
-        let (queued, taken) = (jobs.num_pending, jobs.num_ack_pending as u64);
+        let mut taken = 0;
+        let mut consumers = connected.queue.consumers();
+        while let Some(tenant) = consumers.try_next().await.map_err(|error| refused(&error))? {
+            taken += tenant.num_ack_pending as u64;
+        }
+        let jobs = connected.queue.get_info().await.map_err(|error| refused(&error))?;
         let journal = connected.journal.get_info().await.map_err(|error| refused(&error))?;
         Ok(FleetStatus {
             nodes,
-            queued,
+            queued: jobs.state.messages.saturating_sub(taken),
             taken,
             leases,
             runs: journal.state.subjects_count,
@@ -111,12 +116,18 @@ impl Fleet {
 pub(crate) async fn entries(
     bucket: &async_nats::jetstream::kv::Store,
 ) -> Result<Vec<(String, Bytes)>, FleetError> {
+    entries_below(bucket, "").await
+}
+
+/// The same for keys that begin with this, which ends with a dot.
+pub(crate) async fn entries_below(
+    bucket: &async_nats::jetstream::kv::Store,
+    key: &str,
+) -> Result<Vec<(String, Bytes)>, FleetError> {
     let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
-    let subjects = bucket.stream.info_with_subjects(format!("{}>", bucket.prefix)).await;
-    let subjects = subjects.map_err(|error| refused(&error))?;
-    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(|error| refused(&error))?;
+    let subjects = subjects(&bucket.stream, format!("{}{key}>", bucket.prefix)).await?;
     let mut entries = Vec::new();
-    for key in subjects.iter().filter_map(|(subject, _)| subject.strip_prefix(&bucket.prefix)) {
+    for key in subjects.iter().filter_map(|subject| subject.strip_prefix(&bucket.prefix)) {
         if let Some(value) = bucket.get(key).await.map_err(|error| refused(&error))? {
             entries.push((key.to_owned(), value));
         }
@@ -124,7 +135,15 @@ pub(crate) async fn entries(
     Ok(entries)
 }
 
+/// The subjects of a stream that have messages.
+pub(crate) async fn subjects(stream: &Stream, filter: String) -> Result<Vec<String>, FleetError> {
+    let refused = |error: &dyn std::fmt::Display| FleetError::refused("list its subjects", error);
+    let subjects = stream.info_with_subjects(filter).await.map_err(|error| refused(&error))?;
+    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(|error| refused(&error))?;
+    Ok(subjects.into_iter().map(|(subject, _)| subject).collect())
+}
+
 /// The name of a node as a key.
-fn key_of(node: &str) -> String {
+pub(crate) fn key_of(node: &str) -> String {
     node.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }

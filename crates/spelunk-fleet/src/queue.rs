@@ -1,35 +1,50 @@
 //! The queue of runs to start or continue. A job stays in it until its run has ended: if a node dies, the job is
-//! delivered to another one.
+//! delivered to another one. Each tenant has a subject and a consumer of its own, and nodes go round them: however much
+//! one tenant has queued, the first job of another waits for one round.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::{AckKind, Message};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::connect::REQUEST;
+use crate::nodes::subjects;
 use crate::{Fleet, FleetError, PATIENCE};
 
-/// The name of the consumer that all nodes share.
-const CONSUMER: &str = "nodes";
-/// Jobs in progress in the whole fleet.
+/// Jobs of a tenant that are in progress in the whole fleet.
 const WORKING_MAX: i64 = 100_000;
+/// When a consumer that nobody asks is removed. Jobs that it has delivered are delivered again, and found to be leased.
+const UNUSED: Duration = Duration::from_hours(1);
+
+/// How often to look without having heard of a job.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A job that this node has taken.
 pub struct QueuedJob {
+    fleet: Fleet,
     message: Message,
 }
 
+/// Whose turn it is, as this node sees it.
+#[derive(Default)]
+pub(crate) struct Turns {
+    /// The subject of the tenant that had the last one.
+    last: String,
+    consumers: HashMap<String, PullConsumer>,
+}
+
 impl Fleet {
-    /// Puts a job into the queue; durable when this returns. `id` distinguishes it from others: a job that is sent
-    /// twice is queued once. Blocking.
-    pub fn enqueue(&self, id: &str, job: Vec<u8>) -> Result<(), FleetError> {
+    /// Puts a job into the queue; durable when this returns. Tenants take turns. `id` distinguishes the job from others:
+    /// one that is sent twice is queued once. Blocking.
+    pub fn enqueue(&self, tenant: &str, id: &str, job: Vec<u8>) -> Result<(), FleetError> {
         use async_nats::jetstream::message::PublishMessage;
-        let (fleet, id) = (self.clone(), id.to_owned());
+        let tenant = blake3::hash(tenant.as_bytes()).to_hex();
+        let (fleet, subject, id) = (self.clone(), self.queue_subject(&tenant), id.to_owned());
         self.wait(async move {
             let refused = |error: &dyn std::fmt::Display| FleetError::refused("queue a run", error);
-            let subject = format!("{}.queue", fleet.inner.options.prefix);
             let job = Bytes::from(job);
             let send = || async {
                 let message = PublishMessage::build().payload(job.clone()).message_id(&id);
@@ -37,7 +52,9 @@ impl Fleet {
                 let acknowledged = sent.map_err(|error| refused(&error))?;
                 acknowledged.await.map(drop).map_err(|error| refused(&error))
             };
-            fleet.persistently(PATIENCE, send).await
+            fleet.persistently(PATIENCE, send).await?;
+            fleet.wake().await;
+            Ok(())
         })
     }
 
@@ -49,34 +66,82 @@ impl Fleet {
     /// The next job, waiting for at most so long.
     pub async fn next_job(&self, patience: Duration) -> Result<Option<QueuedJob>, FleetError> {
         let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
-        let consumer = self.consumer().await?;
-        let mut jobs = consumer
-            .fetch()
-            .max_messages(1)
-            .expires(patience)
-            .messages()
-            .await
-            .map_err(|error| refused(&error))?;
-        let waiting = tokio::time::timeout(patience + REQUEST, jobs.next()).await;
-        match waiting {
-            Ok(Some(Ok(message))) => Ok(Some(QueuedJob { message })),
-            Ok(Some(Err(error))) => Err(refused(&error)),
-            Ok(None) | Err(_) => Ok(None),
+        let (began, filter) = (Instant::now(), self.queue_subject("*"));
+        let mut turns = self.inner.turns.lock().await;
+        let woken = self.connected().client.subscribe(self.wake_subject()).await;
+        let mut woken = woken.map_err(|error| refused(&error))?;
+        loop {
+            // What was said before is seen now.
+            while let Some(Some(_)) = woken.next().now_or_never() {}
+            let tenants = subjects(&self.connected().queue, filter.clone()).await?;
+            for tenant in turns.in_order(tenants) {
+                if let Some(message) = self.take(&mut turns, &tenant).await? {
+                    turns.last = tenant;
+                    return Ok(Some(QueuedJob { fleet: self.clone(), message }));
+                }
+            }
+            let left = patience.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            drop(tokio::time::timeout(left.min(LOOK), woken.next()).await);
         }
     }
 
-    pub(crate) async fn consumer(&self) -> Result<PullConsumer, FleetError> {
+    /// The next job of a tenant, if there is one now.
+    async fn take(&self, turns: &mut Turns, tenant: &str) -> Result<Option<Message>, FleetError> {
+        let consumer = match turns.consumers.remove(tenant) {
+            Some(consumer) => consumer,
+            None => self.consumer(tenant).await?,
+        };
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
+        let mut jobs = consumer.fetch().max_messages(1).messages().await.map_err(|error| refused(&error))?;
+        let job = tokio::time::timeout(REQUEST, jobs.next()).await.map_err(|error| refused(&error))?;
+        let job = job.transpose().map_err(|error| refused(&error))?;
+        // One that does not answer is not asked again: it may be gone.
+        turns.consumers.insert(tenant.to_owned(), consumer);
+        Ok(job)
+    }
+
+    async fn consumer(&self, tenant: &str) -> Result<PullConsumer, FleetError> {
+        let name = tenant.rsplit('.').next().unwrap_or_default();
         let config = pull::Config {
-            durable_name: Some(CONSUMER.to_owned()),
+            durable_name: Some(name.to_owned()),
+            filter_subject: tenant.to_owned(),
             ack_policy: AckPolicy::Explicit,
             // A little longer than the lease, which another node needs.
             ack_wait: self.inner.options.lease * 3 / 2,
             max_ack_pending: WORKING_MAX,
             max_deliver: -1,
+            inactive_threshold: UNUSED,
             ..pull::Config::default()
         };
-        let consumer = self.connected().queue.get_or_create_consumer(CONSUMER, config).await;
+        let consumer = self.connected().queue.get_or_create_consumer(name, config).await;
         consumer.map_err(|error| FleetError::refused("open the queue", &error))
+    }
+
+    fn queue_subject(&self, tenant: &str) -> String {
+        format!("{}.queue.{tenant}", self.inner.options.prefix)
+    }
+
+    fn wake_subject(&self) -> String {
+        format!("{}.wake", self.inner.options.prefix)
+    }
+
+    /// Tells nodes that wait to look. If nobody hears it, they look by themselves.
+    async fn wake(&self) {
+        drop(self.connected().client.publish(self.wake_subject(), Bytes::new()).await);
+    }
+}
+
+impl Turns {
+    /// The tenants in order of their turns: after the one that had the last.
+    fn in_order(&mut self, mut tenants: Vec<String>) -> Vec<String> {
+        tenants.sort_unstable();
+        self.consumers.retain(|tenant, _| tenants.binary_search(tenant).is_ok());
+        let n_before = tenants.partition_point(|tenant| *tenant <= self.last);
+        tenants.rotate_left(n_before);
+        tenants
     }
 }
 
@@ -100,6 +165,8 @@ impl QueuedJob {
 
     /// Returns it to the queue, to be delivered again after a while.
     pub async fn give_back(&self, after: Duration) {
-        drop(self.message.ack_with(AckKind::Nak(Some(after))).await);
+        let given = self.message.double_ack_with(AckKind::Nak(Some(after)));
+        drop(tokio::time::timeout(REQUEST, given).await);
+        self.fleet.wake().await;
     }
 }

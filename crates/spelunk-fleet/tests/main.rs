@@ -6,6 +6,8 @@ mod access;
 mod calls;
 mod garbage;
 mod outage;
+mod queue;
+mod rates;
 
 use std::path::Path;
 use std::sync::Arc;

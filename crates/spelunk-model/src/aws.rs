@@ -8,6 +8,4 @@ mod profile;
 mod sign;
 
 pub use chain::{AwsSettings, AwsSource};
-pub use keys::{AwsAuth, AwsKeys, Now};
-
-pub(crate) use keys::Signer;
+pub use keys::{AwsAuth, AwsKeys, AwsSigner, Now};

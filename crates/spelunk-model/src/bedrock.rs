@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reqwest::header::AUTHORIZATION;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::aws::{AwsAuth, Signer};
+use crate::aws::{AwsAuth, AwsSigner};
 use crate::aws_event_stream::EventStreamParser;
 use crate::caller::{Caller, KeyHeader};
 use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
@@ -28,7 +28,7 @@ pub struct BedrockModel {
     caller: Caller,
     path: String,
     /// `None` if an API key goes into a header instead.
-    signer: Option<Arc<Signer>>,
+    signer: Option<Arc<AwsSigner>>,
     marks_cache: bool,
 }
 
@@ -39,7 +39,7 @@ impl BedrockModel {
         let (bearer, signer) = match auth {
             AwsAuth::Bearer(token) => (Some(token), None),
             AwsAuth::Signed { source, now } => {
-                (None, Some(Arc::new(Signer::new(source, now, region, "bedrock"))))
+                (None, Some(Arc::new(AwsSigner::new(source, now, region, "bedrock"))))
             }
         };
         options.key = bearer;

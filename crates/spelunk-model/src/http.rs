@@ -72,9 +72,7 @@ impl Endpoint {
         let Ok(url) = Url::parse(&format!("{}{path}", self.base_url)) else {
             return (String::new(), String::new());
         };
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        (host, url.path().to_owned())
+        (host_of(&url), url.path().to_owned())
     }
 
     /// The value of the header that carries the key, if there is one.
@@ -94,13 +92,19 @@ impl Endpoint {
     }
 }
 
+/// The `host` header of a request to this URL.
+pub(crate) fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
 /// Whether the server at this URL runs on this machine.
 pub fn is_on_this_machine(base_url: &str) -> bool {
     checked_url(base_url).is_ok_and(|url| is_local(url.host_str().unwrap_or_default()))
 }
 
 /// Why a request got no response: the innermost cause is the most specific, and the only one without the URL.
-pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
+pub fn deepest_cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
         deepest = source;
@@ -109,7 +113,7 @@ pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
 }
 
 /// Escapes everything but letters, digits and `-._~`, so that a name is one path component.
-pub(crate) fn percent_encoded(text: &str) -> String {
+pub fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

@@ -73,10 +73,22 @@ pub trait Model: Send + Sync {
 /// Sends one prompt from the place that makes the call. Dropping it, or the stream, frees the place.
 pub type CallPlace = Box<dyn FnOnce(&dyn Model, &Prompt, &CallId) -> ModelStream + Send>;
 
+/// Whether a call was sent before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// It is new.
+    Now,
+    /// Whoever made it may still have the reply.
+    Before,
+}
+
 /// Where calls are made: in this process, or by another node of a fleet that has the same model.
 pub trait CallPlaces: Send + Sync {
     /// Waits for a free place. Nothing is sent before the place is used.
-    fn enter<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, CallPlace>;
+    fn enter<'a>(&'a self, model: &'a dyn Model, asked: Asked) -> BoxFuture<'a, CallPlace>;
+
+    /// The part of a model's rate that this process may use now; `None` while it has none.
+    fn share(&self, model: &ModelRef, rate: Rate) -> Option<Rate>;
 }
 
 /// A complete reply.

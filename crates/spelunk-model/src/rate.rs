@@ -29,6 +29,8 @@ pub struct RateBucket {
     tokens: Option<Bucket>,
     /// For tokens only: a request for tokens may be larger than its bucket.
     last_minute: Option<LastMinute>,
+    /// What may be used of the rate, if not all of it.
+    part: Option<Rate>,
 }
 
 impl RateBucket {
@@ -39,6 +41,29 @@ impl RateBucket {
             requests: bucket(rate.requests_per_minute),
             tokens: bucket(rate.tokens_per_minute),
             last_minute: rate.tokens_per_minute.map(|per_minute| LastMinute::new(per_minute, now_ms)),
+            part: None,
+        }
+    }
+
+    /// From now on, only this part of the rate may be used; the first part begins empty, because others may just have used
+    /// it.
+    pub fn limit_to(&mut self, part: Rate, now_ms: u64) {
+        if self.part == Some(part) {
+            return;
+        }
+        let is_first = self.part.replace(part).is_none();
+        let limit = |bucket: &mut Option<Bucket>, per_minute: Option<u64>| {
+            if let (Some(bucket), Some(per_minute)) = (bucket, per_minute) {
+                bucket.refill(now_ms);
+                let limited = Bucket::full(per_minute, now_ms);
+                let left = if is_first { 0 } else { bucket.left.min(limited.capacity) };
+                *bucket = Bucket { left, ..limited };
+            }
+        };
+        limit(&mut self.requests, part.requests_per_minute);
+        limit(&mut self.tokens, part.tokens_per_minute);
+        if let (Some(last_minute), Some(per_minute)) = (&mut self.last_minute, part.tokens_per_minute) {
+            last_minute.per_minute = u128::from(per_minute.max(1));
         }
     }
 

@@ -12,6 +12,7 @@ use spelunk_app::asking::QuestionInput;
 use spelunk_app::config::{load_without_files, rewrite};
 use spelunk_app::env::Environment;
 use spelunk_app::error_text::error_json;
+pub use spelunk_app::s3::read_listing;
 use tokio::io::BufReader;
 
 use crate::http::{Params, Problem, name_of, receive_form};

@@ -92,6 +92,11 @@ pub enum SourceSpec {
         /// Its URL, without the password.
         url: String,
     },
+    /// The objects of a bucket.
+    Objects {
+        /// `s3://BUCKET/PREFIX`.
+        url: String,
+    },
 }
 
 impl SourceSpec {
@@ -103,7 +108,7 @@ impl SourceSpec {
     /// The text that arrived with the request.
     pub fn content(&self) -> Option<&Text> {
         match self {
-            Self::Path { .. } | Self::Snapshot { .. } | Self::Database { .. } => None,
+            Self::Path { .. } | Self::Snapshot { .. } | Self::Database { .. } | Self::Objects { .. } => None,
             Self::Text { content, .. } => Some(content),
         }
     }

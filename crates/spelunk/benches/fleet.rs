@@ -153,7 +153,7 @@ fn throughput(dir: &Path) {
         let began = Instant::now();
         for tail in 0..RUNS {
             let request = json!({ "question": "What is the magic number?" });
-            submit_question(fleet, &run(tail), request, vec![source.clone()])
+            submit_question(fleet, &run(tail), request, (vec![source.clone()], Vec::new()))
                 .unwrap_or_else(|failure| panic!("{}", failure.0));
         }
         loop {
@@ -198,7 +198,8 @@ fn memory(dir: &Path) {
     let source = source(fleet, &dir);
     let worker = Worker::start(&dir, "w", &nats.url(), &model);
     let request = json!({ "question": "What is the magic number?" });
-    submit_question(fleet, &run(0), request, vec![source]).unwrap_or_else(|failure| panic!("{}", failure.0));
+    submit_question(fleet, &run(0), request, (vec![source], Vec::new()))
+        .unwrap_or_else(|failure| panic!("{}", failure.0));
     // It has no place for another run now.
     gate.reached_blocking(1);
     let before = (worker.resident_mb(), status_mb(&dir, &nats.url()));
@@ -209,7 +210,7 @@ fn memory(dir: &Path) {
                 for n in 0..QUEUED / SENDERS {
                     let id = format!("{sender}/{n}");
                     let job = json!({ "format": 1, "run": id, "ticket": "x".repeat(300) });
-                    fleet.enqueue(&id, job.to_string().into_bytes()).unwrap();
+                    fleet.enqueue("ann", &id, job.to_string().into_bytes()).unwrap();
                 }
             });
         }

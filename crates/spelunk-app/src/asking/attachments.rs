@@ -132,7 +132,8 @@ mod tests {
             SourceInput::Path(_)
             | SourceInput::Typed { .. }
             | SourceInput::Kept { .. }
-            | SourceInput::Database(_) => "another".to_owned(),
+            | SourceInput::Database(_)
+            | SourceInput::Objects(_) => "another".to_owned(),
         };
         attachments.into_inputs().into_iter().map(name).collect()
     }

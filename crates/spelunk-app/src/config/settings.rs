@@ -37,6 +37,8 @@ pub struct Settings {
     pub retention_days: u64,
     /// Whether repeated calls are answered from the cache in the workspace.
     pub(crate) cache_replies: bool,
+    /// The size of the cache for objects of S3.
+    pub objects_bytes_max: u64,
     pub color: ColorChoice,
     pub local: LocalSettings,
     pub server: ServerSettings,
@@ -139,6 +141,7 @@ impl Settings {
             workspace_path: PathBuf::from(entries.text("workspace.path").unwrap_or_default()),
             retention_days: whole(entries, "run.retention_days"),
             cache_replies: entries.yes_no("cache.replies").unwrap_or_default(),
+            objects_bytes_max: whole(entries, "cache.objects_bytes_max"),
             color: choice(entries, "output.color", ColorChoice::of),
             local,
             server: ServerSettings::resolve(entries),

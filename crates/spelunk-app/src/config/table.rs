@@ -156,7 +156,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("workspace", "Where runs are stored."),
     ("journal", "How runs are recorded."),
     ("run", "How long runs are kept."),
-    ("cache", "What is cached to save calls."),
+    ("cache", "What is cached to save calls and downloads."),
     ("output", "Terminal output."),
     ("server", "The server of `spelunk serve`."),
     ("fleet", "Runs that several machines share, on NATS JetStream."),
@@ -259,6 +259,8 @@ fn others() -> Vec<Setting> {
         "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
         /// Whether to answer repeated calls from the cache in the workspace, at no cost.
         "cache.replies" = yes_no(true).own();
+        /// Maximum size of the objects of S3 that one question downloads, and that are kept for the next ones.
+        "cache.objects_bytes_max" = whole(0, WHOLE_MAX, 10 << 30).own();
         /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set.
         "output.color" = choice(ColorChoice::WORDS);
     }

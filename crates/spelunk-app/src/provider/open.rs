@@ -15,7 +15,7 @@ use crate::config::ModelSettings;
 use crate::env::{self, Environment};
 use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 
-const AWS_REGION: &str = "us-east-1";
+pub(crate) const AWS_REGION: &str = "us-east-1";
 
 pub fn open(
     provider: &str,
@@ -45,7 +45,7 @@ pub(super) fn bedrock_url(environment: &Environment) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the binary is where the clock is read")]
-fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
 
@@ -57,7 +57,7 @@ pub fn today() -> String {
 }
 
 /// The AWS configuration of this machine, found the way the AWS tools find it.
-fn aws(environment: &Environment) -> AwsSettings {
+pub(crate) fn aws(environment: &Environment) -> AwsSettings {
     let variables: BTreeMap<String, String> = environment.beginning_with("AWS_").collect();
     let home = environment.path(env::HOME).map(|home| home.join(".aws"));
     let text = |variable: &str, file: &str| {

@@ -217,7 +217,10 @@ impl Refusal {
             }
             SourceError::Secret { .. } => Some(SkipReason::Secret),
             SourceError::Special { .. } => Some(SkipReason::Special),
-            SourceError::Scratch { .. } | SourceError::Glob { .. } | SourceError::Database { .. } => None,
+            SourceError::Scratch { .. }
+            | SourceError::Glob { .. }
+            | SourceError::Database { .. }
+            | SourceError::Objects { .. } => None,
         }
     }
 }

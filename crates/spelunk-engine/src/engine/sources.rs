@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use spelunk_context::{
-    Corpus, Pins, ScanOptions, ScanProgress, ServerHandle, SourceError, SourceInput, given_text,
-};
+use spelunk_context::{Corpus, Pins, ScanOptions, ScanProgress, SourceError, SourceInput, given_text};
 use spelunk_journal::{Blobs, JournalError, Workspace};
 use spelunk_types::{BlobId, SourceSpec};
 
@@ -12,11 +10,14 @@ use super::Engine;
 use crate::EngineError;
 use crate::sync::lock;
 
+/// Opens a database or a bucket by its URL.
+pub(super) type OpenServer = Arc<dyn Fn(&str) -> SourceInput + Send + Sync>;
+
 impl Engine {
-    /// Opens databases of resumed runs, by their URLs.
+    /// Opens databases and buckets of resumed runs, by their URLs.
     #[must_use]
-    pub fn with_databases(self, open: impl Fn(&str) -> ServerHandle + Send + Sync + 'static) -> Self {
-        Self { databases: Some(Arc::new(open)), ..self }
+    pub fn with_servers(self, open: impl Fn(&str) -> SourceInput + Send + Sync + 'static) -> Self {
+        Self { servers: Some(Arc::new(open)), ..self }
     }
 
     /// Stores a text that arrived with a request, with its secrets redacted, so that a resumed run finds it
@@ -65,12 +66,12 @@ impl Engine {
                 snapshot_input(&self.workspace, manifest, file.as_deref(), name.as_deref())
                     .map_err(|source| EngineError::GivenText { source })?
             }
-            SourceSpec::Database { url } => match &self.databases {
-                Some(open) => SourceInput::Database(open(url)),
+            SourceSpec::Database { url } | SourceSpec::Objects { url } => match &self.servers {
+                Some(open) => open(url),
                 None => {
                     let (why, hint) =
-                        ("this program opens no databases".to_owned(), "resume it with `spelunk`");
-                    return Err(SourceError::Database { url: url.clone(), why, hint }.into());
+                        ("this program opens no servers".to_owned(), "resume it with `spelunk`");
+                    return Err(SourceError::Objects { url: url.clone(), why, hint }.into());
                 }
             },
         })

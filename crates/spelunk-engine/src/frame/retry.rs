@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelunk_model::{Model, ModelError, Reply};
+use spelunk_model::{Asked, Model, ModelError, Reply};
 use spelunk_types::{CallId, ErrorCode, EventKind, Explain};
 use tokio::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::FrameError;
 use crate::frame::attempt::{self, ReceivedTokens, Wait};
 use crate::limits::budget::BudgetExceeded;
 use crate::limits::estimate;
-use crate::limits::rate_limit::{RateLimit, RateLimits};
+use crate::limits::rate_limit::{RateLimit, RateLimits, Turn};
 
 /// One model of a chain, with its rate limit.
 struct Link {
@@ -152,7 +152,8 @@ impl Frame {
         link: &Link,
         attempt: u32,
     ) -> Result<Result<Reply, Unsettled>, FrameError> {
-        let (run, rate_limit, Paying { call, ask, reservation, .. }) = (self.run(), &link.rate_limit, paying);
+        let (run, rate_limit, Paying { call, ask, digest, reservation }) =
+            (self.run(), &link.rate_limit, paying);
         let tokens = estimate::at_most(link.model.as_ref(), &ask.prompt).tokens();
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
@@ -160,10 +161,12 @@ impl Frame {
                 // We validate the answer ourselves anyway, and the prompt describes the schema in words.
                 prompt.to_mut().schema = None;
             }
-            let turn = rate_limit.enter(tokens).await;
+            let turn = self.turn(link, tokens).await;
+            let was_asked = attempt > 1 || run.replay.was_asked(call, digest).is_some();
+            let asked = if was_asked { Asked::Before } else { Asked::Now };
             // Before the start is recorded: a call that waits for a place has cost nothing and has no deadline.
             let place = match &run.places {
-                Some(places) => Some(places.enter(link.model.as_ref()).await),
+                Some(places) => Some(places.enter(link.model.as_ref(), asked).await),
                 None => None,
             };
             if reservation.send() {
@@ -200,6 +203,17 @@ impl Frame {
             self.record_retry(call, attempt, error.code(), 0).await?;
             rate_limit.refuse_schema(&schema);
             prompt.to_mut().schema = None;
+        }
+    }
+
+    /// Waits until the rate of a model has room for this many tokens. In a fleet, this node has a share of it.
+    async fn turn<'a>(&self, link: &'a Link, tokens: u64) -> Turn<'a> {
+        match &self.run().places {
+            None => link.rate_limit.enter(tokens).await,
+            Some(places) => {
+                let share = || places.share(link.model.reference(), link.model.facts().rate);
+                link.rate_limit.enter_within(tokens, Some(&share)).await
+            }
         }
     }
 

@@ -33,6 +33,9 @@ const OUTAGES_MAX: u32 = 3;
 /// How long it rests. Each call sent meanwhile would wait as long as the first did.
 const REST: Duration = Duration::from_secs(30);
 
+/// How soon to look again for a share of the rate.
+const SHARE_WAIT: Duration = Duration::from_millis(100);
+
 /// How many rejected schemas are remembered per model; each further one costs an extra request each time.
 const SCHEMAS_MAX: usize = 1000;
 
@@ -48,6 +51,9 @@ pub(crate) struct RateLimit {
     refused_schemas: Mutex<HashSet<BlobId>>,
     began: Instant,
 }
+
+/// The part of a rate that may be used now; `None` while there is none.
+pub(crate) type Share<'a> = &'a (dyn Fn() -> Option<Rate> + Sync);
 
 /// Times to first token.
 #[derive(Debug, Default)]
@@ -90,20 +96,37 @@ impl RateLimit {
 
     /// Waits until a call that may use this many tokens can be sent.
     pub(crate) async fn enter(&self, tokens: u64) -> Turn<'_> {
+        self.enter_within(tokens, None).await
+    }
+
+    /// The same where others use the rate, too: how much of it may be used here now.
+    pub(crate) async fn enter_within(&self, tokens: u64, share: Option<Share<'_>>) -> Turn<'_> {
         let pass = self.concurrency.enter().await;
         let mut taken_at_ms = 0;
         if let Some(bucket) = &self.bucket {
             let _first = self.line.lock().await;
             loop {
                 taken_at_ms = self.now_ms();
-                let taken = lock(bucket).take(tokens, taken_at_ms);
-                match taken {
+                match Self::take(bucket, tokens, taken_at_ms, share) {
                     Ok(()) => break,
                     Err(wait) => sleep(wait).await,
                 }
             }
         }
         Turn { rate_limit: self, tokens_taken: tokens, taken_at_ms, _pass: pass }
+    }
+
+    fn take(
+        bucket: &Mutex<RateBucket>,
+        tokens: u64,
+        now_ms: u64,
+        share: Option<Share<'_>>,
+    ) -> Result<(), Duration> {
+        let mut bucket = lock(bucket);
+        if let Some(share) = share {
+            bucket.limit_to(share().ok_or(SHARE_WAIT)?, now_ms);
+        }
+        bucket.take(tokens, now_ms)
     }
 
     /// Called when the provider asks for fewer requests.

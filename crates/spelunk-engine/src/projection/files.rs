@@ -25,7 +25,7 @@ pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> Str
     let source = match start.sources.as_slice() {
         [SourceSpec::Path { path, .. }] => path.clone(),
         [SourceSpec::Snapshot { manifest, .. }] => format!("snapshot {manifest}"),
-        [SourceSpec::Database { url }] => url.clone(),
+        [SourceSpec::Database { url } | SourceSpec::Objects { url }] => url.clone(),
         [SourceSpec::Text { .. }] | [] => "inline".to_owned(),
         [_, _, ..] => "several".to_owned(),
     };
@@ -134,7 +134,9 @@ pub(super) fn documents(start: &RunStart, documents: Option<&str>) -> String {
             SourceSpec::Path { path, .. } => format!("# from {}\n", path.replace(['\n', '\r'], " ")),
             SourceSpec::Text { name, .. } => format!("# from the request: {name}\n"),
             SourceSpec::Snapshot { manifest, .. } => format!("# from the snapshot {manifest}\n"),
-            SourceSpec::Database { url } => format!("# from {}\n", url.replace(['\n', '\r'], " ")),
+            SourceSpec::Database { url } | SourceSpec::Objects { url } => {
+                format!("# from {}\n", url.replace(['\n', '\r'], " "))
+            }
         };
     }
     match documents {
@@ -305,7 +307,10 @@ fn noted<'o>(of: &'o Projection, worker: &Worker) -> Option<&'o Noted> {
 fn absolute(sources: &[SourceSpec], name: &str) -> String {
     let mut paths = sources.iter().filter_map(|source| match source {
         SourceSpec::Path { path, .. } => Some(Path::new(path)),
-        SourceSpec::Text { .. } | SourceSpec::Snapshot { .. } | SourceSpec::Database { .. } => None,
+        SourceSpec::Text { .. }
+        | SourceSpec::Snapshot { .. }
+        | SourceSpec::Database { .. }
+        | SourceSpec::Objects { .. } => None,
     });
     let is_one = sources.len() == 1;
     let place = |path: &Path| {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use spelunk_fleet::Fleet;
 use spelunk_model::{
-    CallPlaces as _, CommandModel, CommandOptions, CommandOutput, Model, ModelDelta, ModelError,
+    Asked, CallPlaces as _, CommandModel, CommandOptions, CommandOutput, Model, ModelDelta, ModelError,
     ModelOptions, OpenAiModel, Prompt, collect,
 };
 use spelunk_testkit::{Gate, ModelServer, NatsServer, status, when};
@@ -63,9 +63,10 @@ async fn a_call_of_any_size_goes_to_a_node_with_room_and_comes_back_whole() {
     let (node, offered) = (helper.clone(), Arc::clone(&model));
     helping.spawn(async move { node.make_calls(offered, async { drop(stopped.await) }).await });
     // Both places of the owner are taken, so the next call goes elsewhere.
-    let taken = [owner.enter(model.as_ref()).await, owner.enter(model.as_ref()).await];
+    let taken =
+        [owner.enter(model.as_ref(), Asked::Now).await, owner.enter(model.as_ref(), Asked::Now).await];
     assert_eq!((owner.calls(), owner.calls_max()), (2, 2));
-    let place = owner.enter(model.as_ref()).await;
+    let place = owner.enter(model.as_ref(), Asked::Now).await;
     assert_eq!((owner.calls(), helper.calls(), server.requests().len()), (2, 1, 0));
     let prompt = Prompt::single("be long", "words ".repeat(500_000), 100);
     let came = collect(place(model.as_ref(), &prompt, &call()), u64::MAX, |_| {}).await.unwrap();
@@ -75,20 +76,21 @@ async fn a_call_of_any_size_goes_to_a_node_with_room_and_comes_back_whole() {
     assert_eq!(made[0].prompt(), format!("be long\n{}", "words ".repeat(500_000)));
     until_calls(&helper, 0).await;
     // An error is that of the model.
-    let place = owner.enter(model.as_ref()).await;
+    let place = owner.enter(model.as_ref(), Asked::Now).await;
     let mut refused = place(model.as_ref(), &Prompt::single("", "too fast", 10), &call());
     let retry_after = Some(Duration::from_secs(7));
     assert_eq!(refused.next().await, Some(Err(ModelError::RateLimited { retry_after })));
     until_calls(&helper, 0).await;
     // A place that is not used is given back at once.
-    let unused = owner.enter(model.as_ref()).await;
+    let unused = owner.enter(model.as_ref(), Asked::Now).await;
     assert_eq!(helper.calls(), 1);
     drop(unused);
     until_calls(&helper, 0).await;
     // Where nobody has room, a call waits for whichever place is free first.
-    let elsewhere = [owner.enter(model.as_ref()).await, owner.enter(model.as_ref()).await];
+    let elsewhere =
+        [owner.enter(model.as_ref(), Asked::Now).await, owner.enter(model.as_ref(), Asked::Now).await];
     assert_eq!((owner.calls(), helper.calls()), (2, 2));
-    let mut waiting = Box::pin(owner.enter(model.as_ref()));
+    let mut waiting = Box::pin(owner.enter(model.as_ref(), Asked::Now));
     assert!(tokio::time::timeout(Duration::from_millis(200), &mut waiting).await.is_err());
     drop(taken);
     let place = waiting.await;
@@ -110,15 +112,16 @@ async fn a_reply_that_nobody_wants_is_cancelled_where_it_is_made() {
     let (node, offered) = (helper.clone(), Arc::clone(&model));
     let (stop, stopped) = oneshot::channel::<()>();
     helping.spawn(async move { node.make_calls(offered, async { drop(stopped.await) }).await });
-    let _taken = [owner.enter(model.as_ref()).await, owner.enter(model.as_ref()).await];
-    let place = owner.enter(model.as_ref()).await;
+    let _taken =
+        [owner.enter(model.as_ref(), Asked::Now).await, owner.enter(model.as_ref(), Asked::Now).await];
+    let place = owner.enter(model.as_ref(), Asked::Now).await;
     let mut deltas = place(model.as_ref(), &Prompt::single("", "hello", 10), &call());
     assert!(deltas.next().await.unwrap().is_ok());
     assert_eq!((helper.calls(), server.requests().len()), (1, 1));
     drop(deltas);
     until_calls(&helper, 0).await;
     // A node that stops finishes what it has begun.
-    let place = owner.enter(model.as_ref()).await;
+    let place = owner.enter(model.as_ref(), Asked::Now).await;
     let mut deltas = place(model.as_ref(), &Prompt::single("", "hello", 10), &call());
     assert!(deltas.next().await.unwrap().is_ok());
     drop(stop);
@@ -135,7 +138,8 @@ async fn a_program_is_called_where_the_run_is() {
     let owner = connect(&nats, dir.path(), "a");
     let server = ModelServer::start_blocking([when(|_| true).reply("here")]);
     let model = open(&server);
-    let _taken = [owner.enter(model.as_ref()).await, owner.enter(model.as_ref()).await];
+    let _taken =
+        [owner.enter(model.as_ref(), Asked::Now).await, owner.enter(model.as_ref(), Asked::Now).await];
     let options = CommandOptions {
         program: "echo".into(),
         arguments: vec!["from here".into()],
@@ -145,7 +149,7 @@ async fn a_program_is_called_where_the_run_is() {
     };
     let program = CommandModel::new(options).unwrap();
     // It needs no place.
-    let place = owner.enter(&program).await;
+    let place = owner.enter(&program, Asked::Now).await;
     let came = collect(place(&program, &Prompt::single("", "hello", 10), &call()), 100, |_| {}).await;
     assert_eq!((came.unwrap().text.as_str(), owner.calls()), ("from here", 2));
     assert!(server.requests().is_empty());

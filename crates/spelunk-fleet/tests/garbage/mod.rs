@@ -33,8 +33,8 @@ fn a_blob_that_nothing_names_is_removed_after_a_day_and_no_other() {
     let (short, long, noted, loose) =
         (snapshot("a", "file a"), snapshot("b", "file b"), snapshot("c", "file c"), snapshot("d", "file d"));
     let ticket = put(&format!("{{\"snapshots\":[{{\"manifest\":\"{long}\"}}]}}"));
-    fleet.enqueue("1", format!("{{\"manifest\":\"{short}\"}}").into_bytes()).unwrap();
-    fleet.enqueue("2", format!("{{\"blob\":\"{ticket}\"}}").into_bytes()).unwrap();
+    fleet.enqueue("ann", "1", format!("{{\"manifest\":\"{short}\"}}").into_bytes()).unwrap();
+    fleet.enqueue("ann", "2", format!("{{\"blob\":\"{ticket}\"}}").into_bytes()).unwrap();
     fleet.note_run(&run(1), format!("{{\"manifest\":\"{noted}\"}}").into_bytes()).unwrap();
     let (of_journal, useless) = (put("named by a journal"), put("named by nothing"));
     // Within a day, everything stays, whoever names it.

@@ -108,3 +108,24 @@ fn slow_servers_are_waited_for() {
     b.catch_up(&run(1)).unwrap();
     assert_eq!(b.read(&journal).unwrap(), Some((0..11).flat_map(line).collect()));
 }
+
+#[test]
+fn leases_that_end_while_they_are_renewed_are_released() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(nats) = NatsServer::start(dir.path()) else { return };
+    let proxy = Proxy::to(nats.port());
+    let (a, b) = (behind(&proxy, dir.path(), "a", OUTAGE_MAX), node(&nats, dir.path(), "b"));
+    let leases: Vec<_> = (1..=16).map(|n| a.lease(&run(n)).unwrap()).collect();
+    // From now on, most of the time is spent waiting for a renewal.
+    proxy.delay(LEASE / 5);
+    std::thread::sleep(LEASE);
+    drop(leases);
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(a.fleet().status().unwrap().leases));
+    told.recv_timeout(Duration::from_mins(1)).expect("the fleet answers");
+    let began = Instant::now();
+    while !b.fleet().status().unwrap().leases.is_empty() {
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", b.fleet().status());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

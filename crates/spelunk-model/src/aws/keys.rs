@@ -5,17 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::{Request, RequestBuilder};
 use tokio::sync::Mutex;
 
 use super::chain::{AwsSource, missing};
 use super::{fetch, sign};
 use crate::reply::Prepared;
-use crate::{ModelError, Secret, time};
+use crate::{ModelError, Secret, http, time};
 
 /// Keys that expire sooner than this are fetched again.
 const EXPIRY_MARGIN: Duration = Duration::from_mins(5);
+
+/// The hash of the body, which S3 wants among the headers.
+const CONTENT_HASH: &str = "x-amz-content-sha256";
 
 /// The current time, supplied by the caller: libraries have no clock.
 pub type Now = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -57,7 +60,7 @@ impl fmt::Debug for AwsAuth {
 }
 
 /// Signs requests to one service in one region.
-pub(crate) struct Signer {
+pub struct AwsSigner {
     source: AwsSource,
     now: Now,
     region: String,
@@ -66,18 +69,30 @@ pub(crate) struct Signer {
     held: Mutex<Option<AwsKeys>>,
 }
 
-impl fmt::Debug for Signer {
+impl fmt::Debug for AwsSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Signer")
+        f.debug_struct("AwsSigner")
             .field("source", &self.source)
             .field("region", &self.region)
             .finish_non_exhaustive()
     }
 }
 
-impl Signer {
-    pub(crate) fn new(source: AwsSource, now: Now, region: &str, service: &'static str) -> Self {
+impl AwsSigner {
+    /// A signer with keys from this source.
+    pub fn new(source: AwsSource, now: Now, region: &str, service: &'static str) -> Self {
         Self { source, now, region: region.to_owned(), service, held: Mutex::new(None) }
+    }
+
+    /// Signs a request to S3 that has no body, and whose parameters are in order.
+    pub async fn signed_get(&self, request: RequestBuilder) -> Result<RequestBuilder, ModelError> {
+        let sent = request.try_clone().and_then(|request| request.build().ok());
+        let url = sent.as_ref().map(Request::url).ok_or_else(|| missing("the request is not valid"))?;
+        let empty = sign::hash(b"");
+        let (host, headers) = (http::host_of(url), [(CONTENT_HASH, empty.as_str())]);
+        let (path, query) = (url.path(), url.query().unwrap_or_default());
+        let parts = sign::Request { method: "GET", path, query, headers: &headers, body: b"" };
+        Ok(self.with_signature(request.header(CONTENT_HASH, &empty), &host, parts).await?.request)
     }
 
     pub(crate) async fn signed(
@@ -85,13 +100,25 @@ impl Signer {
         request: RequestBuilder,
         (host, path, body): (&str, &str, &[u8]),
     ) -> Result<Prepared, ModelError> {
+        let headers = [("content-type", "application/json")];
+        let parts = sign::Request { method: "POST", path, query: "", headers: &headers, body };
+        self.with_signature(request, host, parts).await
+    }
+
+    async fn with_signature(
+        &self,
+        request: RequestBuilder,
+        host: &str,
+        parts: sign::Request<'_>,
+    ) -> Result<Prepared, ModelError> {
         let keys = self.keys().await?;
         let stamp = time::stamp((self.now)());
         let token = keys.session_token.as_ref().map(Secret::expose);
-        let mut headers = vec![("content-type", "application/json"), ("host", host), ("x-amz-date", &stamp)];
+        let mut headers = vec![("host", host), ("x-amz-date", &stamp)];
+        headers.extend(parts.headers);
         headers.extend(token.map(|token| ("x-amz-security-token", token)));
         let authorization = sign::authorization(
-            &sign::Request { method: "POST", path, headers: &headers, body },
+            &sign::Request { headers: &headers, ..parts },
             &sign::Scope { region: &self.region, service: self.service, stamp: &stamp },
             &keys.access_key_id,
             &keys.secret_access_key,

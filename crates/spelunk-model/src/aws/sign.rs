@@ -5,11 +5,13 @@ use ring::{digest, hmac};
 
 use crate::Secret;
 
-/// The signed parts of a request. There is no query string: none of our requests has one.
+/// The signed parts of a request.
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     /// As sent, escapes included.
     pub(crate) path: &'a str,
+    /// As sent, with its parameters in order.
+    pub(crate) query: &'a str,
     /// Names in lower case.
     pub(crate) headers: &'a [(&'a str, &'a str)],
     pub(crate) body: &'a [u8],
@@ -28,7 +30,7 @@ pub(crate) fn authorization(
     access_key_id: &str,
     secret: &Secret,
 ) -> String {
-    let (canonical, signed_headers) = canonical(request);
+    let (canonical, signed_headers) = canonical(request, scope.service);
     let date = scope.stamp.split('T').next().unwrap_or_default();
     let scope_text = format!("{date}/{}/{}/aws4_request", scope.region, scope.service);
     let to_sign = format!("AWS4-HMAC-SHA256\n{}\n{scope_text}\n{}", scope.stamp, hash(canonical.as_bytes()));
@@ -43,7 +45,7 @@ pub(crate) fn authorization(
 }
 
 /// The canonical request and the names of its headers.
-fn canonical(request: &Request<'_>) -> (String, String) {
+fn canonical(request: &Request<'_>, service: &str) -> (String, String) {
     let mut headers: Vec<(&str, String)> =
         request.headers.iter().map(|(name, value)| (*name, single_spaced(value))).collect();
     headers.sort();
@@ -53,8 +55,10 @@ fn canonical(request: &Request<'_>) -> (String, String) {
     for (name, value) in &headers {
         lines.push_str(&format!("{name}:{value}\n"));
     }
-    let Request { method, path, body, .. } = request;
-    let canonical = format!("{method}\n{}\n\n{lines}\n{names}\n{}", encoded_path(path), hash(body));
+    let Request { method, path, query, body, .. } = request;
+    // S3 is the one service that takes the path as it is.
+    let path = if service == "s3" { (*path).to_owned() } else { encoded_path(path) };
+    let canonical = format!("{method}\n{path}\n{query}\n{lines}\n{names}\n{}", hash(body));
     (canonical, names)
 }
 
@@ -71,7 +75,7 @@ fn mac(key: &[u8], text: &[u8]) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text)
 }
 
-fn hash(bytes: &[u8]) -> String {
+pub(super) fn hash(bytes: &[u8]) -> String {
     hex(digest::digest(&digest::SHA256, bytes).as_ref())
 }
 

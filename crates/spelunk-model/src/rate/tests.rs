@@ -163,3 +163,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_part_of_a_rate_begins_empty_and_a_larger_one_adds_nothing_at_once() {
+    let mut bucket = RateBucket::new(requests(600), 0);
+    bucket.limit_to(requests(300), 0);
+    // 270 per minute is one per 223 ms.
+    assert_eq!(bucket.take(0, 0), Err(ms(223)));
+    assert_eq!(bucket.take(0, 223), Ok(()));
+    bucket.limit_to(requests(600), 223);
+    // 210 of 60,000 units are left, and 540 come each millisecond.
+    assert_eq!(bucket.take(0, 223), Err(ms(111)));
+    bucket.limit_to(requests(600), 300);
+    assert_eq!(bucket.take(0, 334), Ok(()));
+    let mut bucket = RateBucket::new(tokens(6000), 0);
+    bucket.limit_to(tokens(600), 0);
+    assert_eq!(bucket.take(60, 0), Err(ms(6667)));
+    assert_eq!(bucket.take(60, 6667), Ok(()));
+}

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::postgres::is_postgres_url;
+use spelunk_app::sources::is_server_url;
 use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
 use spelunk_engine::{Clock as _, RunView, SystemClock};
 use spelunk_sandbox::Sandbox;
@@ -134,8 +134,8 @@ impl State {
             let message = "a path is empty, too long or not valid".to_owned();
             return Err(Usage { message, hint: "give a file or directory below a root".into() }.into());
         }
-        if is_postgres_url(typed) {
-            let message = "a client cannot name a database server".to_owned();
+        if is_server_url(typed) {
+            let message = "a client cannot name a database or a bucket".to_owned();
             let hint =
                 "ask about it with `spelunk ask` or the library, on the machine of its user".to_owned();
             return Err(Usage { message, hint }.into());
@@ -200,7 +200,11 @@ impl State {
     pub(crate) fn require_roots(&self, view: &RunView) -> Result<(), Failure> {
         for source in &view.sources {
             match source {
-                SourceSpec::Path { path, .. } | SourceSpec::Database { url: path } => drop(self.admit(path)?),
+                // As with snapshots, somebody in the fleet named it: clients cannot.
+                SourceSpec::Objects { .. } if self.app.settings.fleet.url.is_some() => {}
+                SourceSpec::Path { path, .. }
+                | SourceSpec::Database { url: path }
+                | SourceSpec::Objects { url: path } => drop(self.admit(path)?),
                 SourceSpec::Text { .. } | SourceSpec::Snapshot { .. } => {}
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 use spelunk_types::Usage;
@@ -22,6 +23,8 @@ pub struct Recorded {
     pub body: String,
     /// All headers in order, names in lower case.
     pub headers: Vec<(String, String)>,
+    /// When it arrived.
+    pub at: Instant,
 }
 
 impl Recorded {

@@ -1,6 +1,7 @@
 //! A minimal HTTP/1.1 server, written by hand so that a test controls every byte that is sent.
 
 use std::io;
+use std::time::Instant;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -40,7 +41,7 @@ impl Connection {
         let mut body = vec![0; body_len];
         self.stream.read_exact(&mut body).await?;
         let body = String::from_utf8_lossy(&body).into_owned();
-        Ok(Some(Recorded { call: header("x-spelunk-call"), method, path, body, headers }))
+        Ok(Some(Recorded { call: header("x-spelunk-call"), method, path, body, headers, at: Instant::now() }))
     }
 
     async fn read_headers(&mut self) -> io::Result<Vec<(String, String)>> {

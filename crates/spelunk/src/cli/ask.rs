@@ -181,7 +181,14 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let TypeFlags { types, plain } = args.types.clone();
         detector_with(app, &args.types.types)?;
         let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
-        let corpus = scan::scan_with_images(app, &inputs, &options)?;
+        // The nodes of a fleet read buckets themselves.
+        let is_here = |input: &&SourceInput| !matches!(input, SourceInput::Objects(_));
+        let corpus = if app.settings.fleet.url.is_some() && !inputs.iter().all(|input| is_here(&input)) {
+            let here: Vec<SourceInput> = inputs.iter().filter(is_here).cloned().collect();
+            scan::scan_with_images(app, &here, &options)?
+        } else {
+            scan::scan_with_images(app, &inputs, &options)?
+        };
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
     let (workspace, run) = find_run(app, Some(run))?;

@@ -161,9 +161,13 @@ pub(crate) async fn ask(
         return Err(Usage { message, hint: "name the paths".into() }.into());
     };
     let fleet = shared.fleet();
-    let mut snapshots = Vec::new();
+    let (mut snapshots, mut buckets) = (Vec::new(), Vec::new());
     let (mut n_files, mut n_bytes, mut n_sent) = (0, 0, 0);
     for input in &inputs {
+        if let SourceInput::Objects(bucket) = input {
+            buckets.push(bucket.url().to_owned());
+            continue;
+        }
         let (files, kept, source) = files_of(input, &corpus)?;
         let report = fleet.upload_snapshot(files)?;
         drop(kept);
@@ -188,7 +192,7 @@ pub(crate) async fn ask(
         put(key, (!globs.is_empty()).then(|| json!(globs)));
     }
     let run = app.engine(ScanOptions::default())?.new_id();
-    submit_question(fleet, &run, request, snapshots)?;
+    submit_question(fleet, &run, request, (snapshots, buckets))?;
     app.say(&format!("queued as run {}", run.short()));
     finish(app, fleet, &run, 0, output).await
 }
@@ -276,7 +280,7 @@ fn files_of(
     let (path, name) = match input {
         SourceInput::Path(path) => (path, None),
         SourceInput::Typed { path, typed } => (path, Some(typed.display().to_string())),
-        SourceInput::Database(_) => {
+        SourceInput::Database(_) | SourceInput::Objects(_) => {
             let message = "a fleet cannot be asked about a database".to_owned();
             let hint = "leave out `--fleet`, or export the rows to a file".to_owned();
             return Err(Usage { message, hint }.into());

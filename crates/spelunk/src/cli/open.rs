@@ -70,7 +70,10 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Res
 pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
     let paths = sources.iter().filter_map(|source| match source {
         SourceSpec::Path { path, .. } => Some(Path::new(path)),
-        SourceSpec::Text { .. } | SourceSpec::Snapshot { .. } | SourceSpec::Database { .. } => None,
+        SourceSpec::Text { .. }
+        | SourceSpec::Snapshot { .. }
+        | SourceSpec::Database { .. }
+        | SourceSpec::Objects { .. } => None,
     });
     let folder =
         |path: &Path| if path.is_dir() { path.to_owned() } else { path.parent().unwrap_or(path).to_owned() };

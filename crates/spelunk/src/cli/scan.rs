@@ -6,10 +6,9 @@ use std::path::Path;
 use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::postgres::is_postgres_url;
 use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
-use spelunk_app::sources::{context_source, contexts, redacted, scan_status, skipped, source};
+use spelunk_app::sources::{context_source, contexts, is_server_url, redacted, scan_status, skipped, source};
 use spelunk_app::units::bytes;
 use spelunk_context::{Corpus, Needles, ScanOptions, SecretFiles, SourceInput};
 use spelunk_types::{FileOrder, Limits};
@@ -105,12 +104,13 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
-        url if is_postgres_url(url) => Ok(source(app, Path::new(url))),
+        url if is_server_url(url) => Ok(source(app, Path::new(url))),
         // Shown in part: a URL may contain a password.
         url if url.contains("://") && !app.current_dir.join(url).exists() => {
             let scheme = url.split("://").next().unwrap_or_default();
-            let message = format!("`{scheme}://…` cannot be read: it is neither a file nor a database");
-            let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`".to_owned();
+            let message =
+                format!("`{scheme}://…` cannot be read: it is neither a file nor a server that can be read");
+            let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`, a bucket `s3://BUCKET/PREFIX`".to_owned();
             Err(Usage { message, hint }.into())
         }
         // If no file has this name, a context may, such as `temporal:calendar`.

@@ -45,6 +45,8 @@ mod readme;
 mod repl;
 mod report;
 mod result;
+#[cfg(unix)]
+mod s3;
 mod scan;
 pub(crate) mod search;
 mod search_faces;

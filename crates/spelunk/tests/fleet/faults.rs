@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use expect_test::expect;
 use serde_json::{Value, json};
 use spelunk_fleet::{Fleet, FleetOptions, FleetWorkspace, OUTAGE_MAX};
 use spelunk_fs::PrivateDir;
@@ -11,7 +12,7 @@ use spelunk_testkit::{Gate, ModelServer, Proxy, when};
 use spelunk_types::RunId;
 
 use super::{ANSWER, FleetScene, Node, assert_contiguous, n_of};
-use crate::scene::{QUESTION, REPLY, answering, n_calls, short, to_all, wait_at, wait_for};
+use crate::scene::{NOTE, QUESTION, REPLY, answering, n_calls, short, to_all, wait_at, wait_for};
 
 impl FleetScene {
     /// The fleet as a node of this name sees it.
@@ -96,9 +97,9 @@ fn a_job_of_a_newer_version_is_left_alone_and_garbage_is_removed() {
     let worker = fleet.worker("w", &model);
     let node = fleet.connect("newer");
     let job = json!({ "format": 2, "run": "rlm-20261117T120000Z-0000002a", "something": "else" }).to_string();
-    node.fleet().enqueue("newer", job.clone().into_bytes()).unwrap();
-    node.fleet().enqueue("garbage", b"{".to_vec()).unwrap();
-    node.fleet().enqueue("old", br#"{"format":0}"#.to_vec()).unwrap();
+    node.fleet().enqueue("ann", "newer", job.clone().into_bytes()).unwrap();
+    node.fleet().enqueue("ann", "garbage", b"{".to_vec()).unwrap();
+    node.fleet().enqueue("ann", "old", br#"{"format":0}"#.to_vec()).unwrap();
     let ran = fleet.run("laptop", &["ask", QUESTION, "notes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ANSWER), "{}", ran.stderr);
     wait_for("an empty queue", || (fleet.jobs() == (0, 1)).then_some(()));
@@ -200,7 +201,7 @@ fn a_node_that_is_cut_off_sends_and_writes_nothing_and_goes_on_with_other_work()
 
 /// The library that shifts the clock of a process; `None`, said aloud, where `.ci/nats` could not install it.
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn faketime() -> Option<PathBuf> {
+pub(super) fn faketime() -> Option<PathBuf> {
     let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/nats");
     for root in [own, PathBuf::from("/")] {
         let file = root.join("usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1");
@@ -240,4 +241,44 @@ fn clocks_that_differ_by_minutes_change_nothing() {
     // The test would show nothing if the clocks were the same.
     let at = |event: &Value| event["at_ms"].as_u64().unwrap();
     assert!(at(&events[0]) > at(events.last().unwrap()) + 10 * 60_000, "{events:?}");
+}
+
+#[test]
+fn gc_removes_what_no_run_of_the_fleet_needs_after_a_day() {
+    let (Some(fleet), Some(library)) = (FleetScene::new(), faketime()) else { return };
+    let model = answering(REPLY);
+    let _worker = fleet.worker("one", &model);
+    for folder in ["notes", "more"] {
+        fleet.scene.write(&format!("{folder}/a.md"), format!("{}{folder}\n", NOTE[0].1).as_bytes());
+        let asked = fleet.run("laptop", &["ask", QUESTION, folder]);
+        assert_eq!((asked.code, asked.stdout.as_str()), (0, ANSWER), "{}", asked.stderr);
+    }
+    let gc = |shift: &str| {
+        let call = fleet.call("laptop", &["gc"]).env("LD_PRELOAD", library.to_str().unwrap());
+        let ran = call.env("FAKETIME", shift).env("FAKETIME_DONT_FAKE_MONOTONIC", "1").run();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout + &ran.stderr
+    };
+    // As long as its run is there, nothing goes, however old.
+    expect![[r#"
+        removed 0 files · 0 B · 4 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
+    let shown = fleet.run("somebody", &["show", "--json"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let cleaned = fleet.run("laptop", &["run", "clean", "--older-than", "0h"]);
+    assert_eq!(cleaned.code, 0, "{}", cleaned.stderr);
+    // Then all that was stored for it goes, but not on the same day.
+    expect![[r#"
+        removed 0 files · 0 B · 4 blobs kept
+    "#]]
+    .assert_eq(&gc("+0"));
+    expect![[r#"
+        removed 4 files · 327 B · 0 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
+    expect![[r#"
+        removed 0 files · 0 B · 0 blobs kept
+    "#]]
+    .assert_eq(&gc("+2d"));
 }

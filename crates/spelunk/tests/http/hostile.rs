@@ -123,6 +123,7 @@ fn no_path_leads_out_of_the_roots_or_the_run() {
         ".spelunk",
         "notes/../.spelunk",
         "postgres://ann@127.0.0.1:1/shop",
+        "s3://shelf/docs",
     ] {
         let ask = json!({ "question": QUESTION, "paths": [path] });
         for answer in [server.post("/v1/runs", &ask), server.post("/v1/plan", &json!({ "paths": [path] }))] {

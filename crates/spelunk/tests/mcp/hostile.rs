@@ -32,17 +32,19 @@ fn paths_outside_of_the_roots_are_refused_alike_whether_or_not_they_exist() {
 }
 
 #[test]
-fn no_client_names_a_database_server() {
+fn no_client_names_a_database_or_a_bucket() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
-    for url in ["postgres://ann:hunter2@127.0.0.1:1/shop", "postgresql:///shop?host=/tmp"] {
+    for url in
+        ["postgres://ann:hunter2@127.0.0.1:1/shop", "postgresql:///shop?host=/tmp", "s3://shelf/hunter2"]
+    {
         for (tool, arguments) in [
             ("context_register", json!({ "path": url })),
             ("rlm_query", json!({ "question": "what?", "paths": [url] })),
             ("rlm_plan", json!({ "paths": [url] })),
         ] {
             let said = client.text(tool, &arguments);
-            assert!(said.contains("a client cannot name a database server"), "{tool} {url}: {said}");
+            assert!(said.contains("a client cannot name a database or a bucket"), "{tool} {url}: {said}");
             assert!(!said.contains("hunter2"), "{said}");
         }
     }

@@ -2,6 +2,8 @@
 //! compared after run ids, times, ports and paths have been replaced by fixed names.
 
 pub(crate) mod archive;
+#[cfg(unix)]
+pub(crate) mod moto;
 mod names;
 #[cfg(unix)]
 pub(crate) mod postgres;

@@ -42,9 +42,15 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 /// Searches for the key in everything that was printed and written.
 #[track_caller]
 fn assert_nowhere(scene: &Scene, printed: &[Ran]) {
+    assert_secret_nowhere(scene, KEY, printed);
+}
+
+/// The same for another secret.
+#[track_caller]
+pub(crate) fn assert_secret_nowhere(scene: &Scene, secret: &str, printed: &[Ran]) {
     for ran in printed {
         assert_eq!(
-            (ran.stdout.matches(KEY).count(), ran.stderr.matches(KEY).count()),
+            (ran.stdout.matches(secret).count(), ran.stderr.matches(secret).count()),
             (0, 0),
             "{}",
             ran.stderr
@@ -54,8 +60,8 @@ fn assert_nowhere(scene: &Scene, printed: &[Ran]) {
     assert_ne!(files.len(), 0);
     let holds_key = |path: &&PathBuf| {
         let bytes = std::fs::read(path).unwrap();
-        bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes())
-            || path.to_str().unwrap().contains(KEY)
+        bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
+            || path.to_str().unwrap().contains(secret)
     };
     let holding: Vec<&PathBuf> = files.iter().filter(holds_key).collect();
     assert_eq!(holding, Vec::<&PathBuf>::new());

@@ -7,7 +7,7 @@ const DATE: (&str, &str) = ("x-amz-date", "20150830T123600Z");
 const LONG_TOKEN: &str = "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA==";
 
 fn check(method: &str, path: &str, headers: &[(&str, &str)], body: &str, names: &str, signature: &str) {
-    let request = Request { method, path, headers, body: body.as_bytes() };
+    let request = Request { method, path, query: "", headers, body: body.as_bytes() };
     let scope = Scope { region: "us-east-1", service: "service", stamp: "20150830T123600Z" };
     let secret = Secret::new("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
     let expected = format!(
@@ -99,7 +99,7 @@ fn botocore_signs_requests_to_bedrock_the_same_way() {
     let json = ("content-type", "application/json");
     let token = ("x-amz-security-token", "session");
     let signed = |path: &str, headers: &[(&str, &str)]| {
-        let request = Request { method: "POST", path, headers, body: br#"{"messages":[]}"# };
+        let request = Request { method: "POST", path, query: "", headers, body: br#"{"messages":[]}"# };
         let scope = Scope { region: "us-east-1", service: "bedrock", stamp: "20150830T123600Z" };
         let secret = Secret::new("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
         authorization(&request, &scope, "AKIDEXAMPLE", &secret)

@@ -99,8 +99,13 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
     }
     // The note comes first, so that every node knows each queued run.
     fleet.note_run(&ticket.run, ticket.lean().json().to_string().into_bytes())?;
+    // Everybody who asks from a machine of their own has the same name.
+    let tenant = match ticket.client.as_str() {
+        "local" => format!("local {}", fleet.node()),
+        named => named.to_owned(),
+    };
     let attempt = ticket.at_ms;
-    fleet.enqueue(&format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
+    fleet.enqueue(&tenant, &format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
 }
 
 struct JobBody {
@@ -423,15 +428,15 @@ impl Seen {
 /// A source that was uploaded as a snapshot.
 pub type UploadedSource = SnapshotSource;
 
-/// Submits a question from a program that is not a server. Blocking.
+/// Submits a question from a program that is no server, with what was uploaded and the URLs of buckets. Blocking.
 pub fn submit_question(
     fleet: &Fleet,
     run: &RunId,
     request: Value,
-    snapshots: Vec<UploadedSource>,
+    (snapshots, buckets): (Vec<UploadedSource>, Vec<String>),
 ) -> Result<(), Failure> {
     let ticket = Ticket::new(run, Client::local(), Progress::Waiting, request);
-    Ok(submit(fleet, &Ticket { snapshots, ..ticket }, &[])?)
+    Ok(submit(fleet, &Ticket { snapshots, buckets, ..ticket }, &[])?)
 }
 
 /// Submits the continuation of a run after the last event of its journal; the request may set limits. Blocking.

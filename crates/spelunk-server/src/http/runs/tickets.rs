@@ -45,6 +45,7 @@ impl Ticket {
             request,
             uploads: Vec::new(),
             snapshots: Vec::new(),
+            buckets: Vec::new(),
         }
     }
 
@@ -218,6 +219,7 @@ mod tests {
             request: json!({ "question": "why?" }),
             uploads: vec!["a.txt".into()],
             snapshots: Vec::new(),
+            buckets: Vec::new(),
         }
     }
 

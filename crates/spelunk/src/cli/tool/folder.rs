@@ -66,9 +66,9 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
             SourceInput::Path(path) | SourceInput::Typed { path, .. } => {
                 sources.push(path.display().to_string());
             }
-            SourceInput::Database(_) => {
+            SourceInput::Database(_) | SourceInput::Objects(_) => {
                 return Err(wrong(
-                    "a database server cannot be a document of a folder".to_owned(),
+                    "a database or a bucket cannot be a document of a folder".to_owned(),
                     "ask about it with `spelunk ask`",
                 ));
             }

@@ -20,6 +20,9 @@ pub(crate) struct Ticket {
     /// Sources that were uploaded to a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) snapshots: Vec<SnapshotSource>,
+    /// The URLs of buckets, which every node of the fleet reads itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) buckets: Vec<String>,
 }
 
 /// A source that was uploaded to a fleet.

@@ -1,0 +1,142 @@
+//! Copies of objects on this machine. A copy is named after the object and what changes with its content, so that it never
+//! goes stale. Nothing is removed while objects are downloaded, only before.
+
+#![expect(clippy::disallowed_methods, reason = "the cache is a directory of its own")]
+
+use std::fs::{self, File, FileTimes};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use spelunk_context::ObjectError;
+use tempfile::NamedTempFile;
+
+/// Where copies are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Cache {
+    /// The directory.
+    pub(crate) dir: PathBuf,
+    /// What it may contain.
+    pub(crate) bytes_max: u64,
+}
+
+/// A copy that is not complete.
+pub(super) struct Incoming {
+    file: NamedTempFile,
+    dir: PathBuf,
+    pub(super) bytes: u64,
+}
+
+impl Cache {
+    /// The name of a copy.
+    pub(super) fn name(of: [&str; 3], bytes: u64) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in of {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.update(&bytes.to_le_bytes());
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// A copy, if it is there.
+    pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
+        let path = self.dir.join(name);
+        let file = File::options().append(true).open(&path).ok()?;
+        used(&file).ok()?;
+        Some(path)
+    }
+
+    /// A file for an object that arrives.
+    pub(super) fn incoming(&self) -> io::Result<Incoming> {
+        fs::create_dir_all(&self.dir)?;
+        Ok(Incoming { file: NamedTempFile::new_in(&self.dir)?, dir: self.dir.clone(), bytes: 0 })
+    }
+
+    /// Removes the copies that were not used for the longest time, down to what the cache may contain.
+    pub(super) fn make_room(&self) -> io::Result<()> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Ok(()) };
+        let mut copies = Vec::new();
+        for entry in entries.flatten() {
+            // Another process may have removed it.
+            let Ok(about) = entry.metadata() else { continue };
+            copies.push((about.accessed()?, entry.path(), about.len()));
+        }
+        copies.sort();
+        let mut total: u64 = copies.iter().map(|(_, _, bytes)| bytes).sum();
+        for (_, path, bytes) in copies {
+            if total <= self.bytes_max {
+                break;
+            }
+            drop(fs::remove_file(path));
+            total -= bytes;
+        }
+        Ok(())
+    }
+
+    /// Why the directory cannot be used.
+    pub(super) fn unwritable(&self, problem: &io::Error) -> ObjectError {
+        let why = format!("could not write to `{}`: {problem}", self.dir.display());
+        ObjectError { why, hint: "free some space there, or set `XDG_STATE_HOME` to another directory" }
+    }
+}
+
+impl Incoming {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    /// Keeps what arrived under this name.
+    pub(super) fn keep(self, name: &str) -> io::Result<PathBuf> {
+        used(self.file.as_file())?;
+        let path = self.dir.join(name);
+        self.file.persist(&path)?;
+        Ok(path)
+    }
+}
+
+/// The time of access says when a copy was last used. That of modification is part of the digest of a large document,
+/// and must be the same on every machine.
+fn used(file: &File) -> io::Result<()> {
+    file.set_times(FileTimes::new().set_accessed(SystemTime::now()).set_modified(SystemTime::UNIX_EPOCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_copies_that_were_not_used_for_the_longest_time_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = |bytes_max| Cache { dir: dir.path().to_owned(), bytes_max };
+        for (name, age_s) in [("old", 100), ("new", 1)] {
+            let mut incoming = cache(0).incoming().unwrap();
+            incoming.write(&[0; 1000]).unwrap();
+            let file = File::options().append(true).open(incoming.keep(name).unwrap()).unwrap();
+            let at = SystemTime::now() - Duration::from_secs(age_s);
+            file.set_times(FileTimes::new().set_accessed(at)).unwrap();
+        }
+        cache(2000).make_room().unwrap();
+        assert!(cache(0).dir.join("old").exists());
+        cache(1999).make_room().unwrap();
+        assert_eq!(cache(0).find("old"), None);
+        let kept = cache(0).find("new").unwrap();
+        assert_eq!(kept.metadata().unwrap().modified().unwrap(), SystemTime::UNIX_EPOCH);
+    }
+
+    #[test]
+    fn another_object_or_another_content_has_another_name() {
+        let names = [
+            Cache::name(["http://a/b", "k", "1"], 1),
+            Cache::name(["http://a/b", "k", "2"], 1),
+            Cache::name(["http://a/b", "k1", ""], 1),
+            Cache::name(["http://a/b", "k", "1"], 2),
+        ];
+        for (idx, name) in names.iter().enumerate() {
+            assert_eq!(names.iter().position(|other| other == name), Some(idx));
+        }
+    }
+}
