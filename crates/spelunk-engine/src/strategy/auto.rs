@@ -2,8 +2,8 @@
 //! otherwise. Rows are queried with SQL. For other text, short calls tell a request for an overview, for which `map`
 //! reads everything, from a question for a fact, which `search` looks up. What a search does not settle is left to
 //! `repl`. A small model answers with `direct` instead, which ranks by the question alone: on the development half of
-//! `eval/real`, the searches that it proposes find no more, unless the text is in another language than the question.
-//! Each step is recorded with its reason. Code interprets no word of the question.
+//! `eval/real`, the searches that it proposes find no more. It searches only if the text is in another language, with
+//! which the question shares few words. Each step is recorded with its reason. Code interprets no word of the question.
 
 use spelunk_types::{EventKind, Strategy};
 
