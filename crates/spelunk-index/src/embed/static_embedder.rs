@@ -80,10 +80,10 @@ impl Embedder for StaticEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut ids = Vec::new();
+        let (mut scratch, mut ids) = (String::new(), Vec::new());
         let embed_one = |text: &&str| {
-            self.0.vocabulary.cut(text, TOKENS_MAX, &mut ids);
-            self.0.mean(&ids)
+            self.0.vocabulary.cut(text, TOKENS_MAX, &mut scratch, &mut ids);
+            self.0.mean(&mut ids)
         };
         Ok(texts.iter().map(embed_one).collect())
     }
@@ -91,14 +91,17 @@ impl Embedder for StaticEmbedder {
 
 impl Table {
     /// The mean of the rows, normalised to length 1; all zeros if there are none.
-    fn mean(&self, ids: &[u32]) -> Vec<f32> {
+    fn mean(&self, ids: &mut [u32]) -> Vec<f32> {
         let mut sum = vec![0.0_f32; self.dimensions];
-        for &id in ids {
-            let Some(&scale) = self.scales.get(id as usize) else { continue };
-            let start = id as usize * self.dimensions;
-            let row = self.rows.get(start..start + self.dimensions).unwrap_or_default();
+        // Adding rows is most of the work, so a piece that occurs often is added once.
+        ids.sort_unstable();
+        for equal in ids.chunk_by(|a, b| a == b) {
+            let id = equal[0] as usize;
+            let Some(scale) = self.scales.get(id) else { continue };
+            let weight = scale * f32::from(u16::try_from(equal.len()).unwrap_or(u16::MAX));
+            let row = self.rows.get(id * self.dimensions..).unwrap_or_default();
             for (sum, &byte) in sum.iter_mut().zip(row) {
-                *sum += scale * f32::from(byte.cast_signed());
+                *sum += weight * f32::from(byte.cast_signed());
             }
         }
         let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();

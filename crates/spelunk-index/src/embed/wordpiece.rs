@@ -4,8 +4,6 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
@@ -13,11 +11,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Longer words count as unknown.
 const WORD_CHARS_MAX: usize = 100;
 
-/// How many split words are remembered; then all of them are forgotten.
-const SPLIT_WORDS_MAX: usize = 1 << 15;
-
-type ByText<T> = HashMap<Box<str>, T, BuildHasherDefault<Fnv>>;
-type Pieces = ByText<u32>;
+type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Fnv>>;
 
 #[derive(Debug)]
 pub(super) struct Vocabulary {
@@ -26,18 +20,6 @@ pub(super) struct Vocabulary {
     /// Pieces that continue one, without their `##`.
     further: Pieces,
     piece_bytes_max: usize,
-    /// One for each thread that has cut a text.
-    scratches: Mutex<Vec<Scratch>>,
-}
-
-/// The working memory of a thread.
-#[derive(Debug, Default)]
-struct Scratch {
-    word: String,
-    /// Words that were split before, by the range of their ids in `split_ids`. Most words of a text are among them, and
-    /// finding one is faster than splitting it.
-    split: ByText<Range<usize>>,
-    split_ids: Vec<u32>,
 }
 
 impl Vocabulary {
@@ -53,47 +35,49 @@ impl Vocabulary {
                 Some(_) | None => first.insert(token.into(), id),
             };
         }
-        Self { first, further, piece_bytes_max, scratches: Mutex::default() }
+        Self { first, further, piece_bytes_max }
     }
 
-    /// The ids of a text's pieces, at most `tokens_max`.
-    pub(super) fn cut(&self, text: &str, tokens_max: usize, ids: &mut Vec<u32>) {
-        let scratches = || self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = scratches().pop().unwrap_or_default();
+    /// The ids of a text's pieces, at most `tokens_max`. `scratch` is working memory.
+    pub(super) fn cut(&self, text: &str, tokens_max: usize, scratch: &mut String, ids: &mut Vec<u32>) {
         ids.clear();
         for run in text.split([' ', '\t', '\n', '\r']) {
             if ids.len() >= tokens_max {
                 break;
             }
             if run.is_ascii() {
-                self.cut_ascii(run, &mut scratch, ids);
+                self.cut_ascii(run, scratch, ids);
             } else {
-                self.cut_other(run, &mut scratch, ids);
+                self.cut_other(run, scratch, ids);
             }
         }
         ids.truncate(tokens_max);
-        scratches().push(scratch);
     }
 
-    fn cut_ascii(&self, run: &str, scratch: &mut Scratch, ids: &mut Vec<u32>) {
+    fn cut_ascii(&self, run: &str, scratch: &mut String, ids: &mut Vec<u32>) {
+        scratch.clear();
         for c in run.chars() {
             if c.is_ascii_punctuation() {
-                self.end_word(scratch, ids);
-                self.split(c.encode_utf8(&mut [0; 4]), ids);
+                self.word(scratch, ids);
+                scratch.clear();
+                self.word(c.encode_utf8(&mut [0; 4]), ids);
             } else if c.is_ascii_whitespace() || c == '\u{b}' {
-                self.end_word(scratch, ids);
+                self.word(scratch, ids);
+                scratch.clear();
             } else if !c.is_ascii_control() {
-                scratch.word.push(c.to_ascii_lowercase());
+                scratch.push(c.to_ascii_lowercase());
             }
         }
-        self.end_word(scratch, ids);
+        self.word(scratch, ids);
     }
 
-    fn cut_other(&self, run: &str, scratch: &mut Scratch, ids: &mut Vec<u32>) {
+    fn cut_other(&self, run: &str, scratch: &mut String, ids: &mut Vec<u32>) {
+        scratch.clear();
         for c in run.chars().filter(|&c| !is_cleaned_away(c)) {
             let is_alone = is_han(c);
             if c.is_whitespace() || is_alone {
-                self.end_word(scratch, ids);
+                self.word(scratch, ids);
+                scratch.clear();
             }
             if c.is_whitespace() {
                 continue;
@@ -101,42 +85,23 @@ impl Vocabulary {
             let plain = std::iter::once(c).nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
             for c in plain {
                 if is_mark(c) {
-                    self.end_word(scratch, ids);
-                    self.split(c.encode_utf8(&mut [0; 4]), ids);
+                    self.word(scratch, ids);
+                    scratch.clear();
+                    self.word(c.encode_utf8(&mut [0; 4]), ids);
                 } else {
-                    scratch.word.push(c);
+                    scratch.push(c);
                 }
             }
             if is_alone {
-                self.end_word(scratch, ids);
+                self.word(scratch, ids);
+                scratch.clear();
             }
         }
-        self.end_word(scratch, ids);
+        self.word(scratch, ids);
     }
 
-    /// Adds the pieces of the word read so far, and begins the next.
-    fn end_word(&self, scratch: &mut Scratch, ids: &mut Vec<u32>) {
-        let Scratch { word, split, split_ids } = scratch;
-        if let Some(range) = split.get(word.as_str()) {
-            ids.extend_from_slice(split_ids.get(range.clone()).unwrap_or_default());
-        } else if !word.is_empty() {
-            let n_before = ids.len();
-            self.split(word, ids);
-            if split.len() >= SPLIT_WORDS_MAX {
-                split.clear();
-                split_ids.clear();
-            }
-            if word.len() <= WORD_CHARS_MAX {
-                let start = split_ids.len();
-                split_ids.extend_from_slice(ids.get(n_before..).unwrap_or_default());
-                split.insert(word.as_str().into(), start..split_ids.len());
-            }
-        }
-        word.clear();
-    }
-
-    /// Splits a word, longest piece first.
-    fn split(&self, word: &str, ids: &mut Vec<u32>) {
+    /// Splits one word, longest piece first.
+    fn word(&self, word: &str, ids: &mut Vec<u32>) {
         if word.is_empty() || (word.len() > WORD_CHARS_MAX && word.chars().count() > WORD_CHARS_MAX) {
             return;
         }

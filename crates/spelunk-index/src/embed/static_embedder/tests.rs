@@ -12,13 +12,13 @@ fn unescape(text: &str) -> String {
 fn tokens_and_vectors_are_those_of_the_reference() {
     let model = StaticEmbedder::embedded().unwrap();
     assert_eq!((model.id(), model.dimensions()), ("potion-base-8M/int8", 256));
-    let mut ids = Vec::new();
+    let (mut scratch, mut ids) = (String::new(), Vec::new());
     let mut n_texts = 0;
     for line in REFERENCE.split('\n').filter(|line| !line.is_empty()) {
         let mut columns = line.split('\t');
         let [text, expected_ids, expected] = std::array::from_fn(|_| columns.next().unwrap());
         let text = unescape(text);
-        model.0.vocabulary.cut(&text, TOKENS_MAX, &mut ids);
+        model.0.vocabulary.cut(&text, TOKENS_MAX, &mut scratch, &mut ids);
         let shown = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         assert_eq!(shown, expected_ids, "{text:?}");
         let vector = &model.embed(&[&text]).unwrap()[0];
