@@ -47,7 +47,7 @@ impl FleetError {
         Self::Refused { what: what.into(), why: why.to_string() }
     }
 
-    /// Whether the servers did not answer: what could not be done may be possible later.
+    /// Whether another attempt may succeed: the servers did not answer, or another node wrote first and may be lost since.
     pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut next = Some(error);
         while let Some(error) = next {
@@ -60,7 +60,10 @@ impl FleetError {
             if let Some(of_fleet) = of_fleet {
                 return matches!(
                     of_fleet,
-                    Self::Refused { .. } | Self::Silent { .. } | Self::Unreachable { .. }
+                    Self::Refused { .. }
+                        | Self::Silent { .. }
+                        | Self::Unreachable { .. }
+                        | Self::TakenOver { .. }
                 );
             }
             next = error.source();

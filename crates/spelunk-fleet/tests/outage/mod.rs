@@ -78,6 +78,8 @@ fn a_writer_that_was_cut_off_writes_nothing_after_the_takeover() {
     proxy.heal();
     let refused = writing.join().unwrap();
     assert!(matches!(of_fleet(&refused), FleetError::TakenOver { .. }), "{refused}");
+    // A node that meets another writer when it begins returns the run to the queue.
+    assert!(FleetError::is_outage(&refused));
     b.append(&journal, &line(2)).unwrap();
     a.catch_up(&run(1)).unwrap();
     assert_eq!(a.read(&journal).unwrap(), Some([line(0), line(1), line(2)].concat()));

@@ -232,11 +232,12 @@ fn an_object_that_changes_while_it_is_read_is_read_whole() {
     let Some(moto) = shelf() else { return };
     let moto = Arc::new(moto);
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
-    let changing = Arc::clone(&moto);
+    // The thread of the proxy outlives the test.
+    let changing = Arc::downgrade(&moto);
     // After the list, and before the object.
     let proxy = Proxy::before(&moto, move |path| {
         if path == "/shelf/docs/a.md" {
-            changing.put(
+            changing.upgrade().unwrap().put(
                 "shelf",
                 "docs/a.md",
                 "# Other numbers, and more of them\n\nThe magic number is 42.\n",
