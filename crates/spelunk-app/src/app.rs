@@ -202,7 +202,8 @@ impl App {
         let Some(url) = &settings.url else { return Ok(None) };
         let file = |file: &Option<String>| file.as_ref().map(|file| self.current_dir.join(file));
         let host = || {
-            let host = self.environment.text(env::HOSTNAME).unwrap_or("node");
+            let host = self.environment.text(env::HOSTNAME).map(str::to_owned);
+            let host = host.or_else(crate::fleet::host_name).unwrap_or_else(|| "node".to_owned());
             format!("{host}-{}", std::process::id())
         };
         let options = || FleetOptions {

@@ -1,10 +1,20 @@
 //! The connection of this process to its fleet, if it belongs to one.
 
+use std::io::Read as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_fleet::{Fleet, FleetError, FleetOptions, FleetWorkspace};
 use spelunk_fs::PrivateDir;
+
+/// The name of this machine, where Linux tells it: shells often do not export `HOSTNAME`.
+pub(crate) fn host_name() -> Option<String> {
+    let file = spelunk_fs::open_to_read(Path::new("/proc/sys/kernel/hostname")).ok()?;
+    let mut name = String::new();
+    file.take(256).read_to_string(&mut name).ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
 
 /// The connection, once it is made.
 #[derive(Default)]

@@ -192,16 +192,18 @@ impl<'a> Client<'a> {
     async fn list_below(&self, prefix: &str) -> Result<Vec<ObjectEntry>, ObjectError> {
         let mut objects: Vec<ObjectEntry> = Vec::new();
         let mut token: Option<String> = None;
+        let mut n_listed = 0;
         loop {
             let page = self.page(prefix, token.as_deref(), 1000).await?;
             let is_stuck = page.objects.is_empty();
+            n_listed += page.objects.len();
             for entry in page.objects {
                 let Some(key) = entry.key.strip_prefix(prefix).filter(|key| !key.is_empty()) else {
                     continue;
                 };
                 objects.push(ObjectEntry { key: key.to_owned(), ..entry });
             }
-            if objects.len() > LISTED_MAX {
+            if n_listed > LISTED_MAX {
                 let why = format!("it has more than {LISTED_MAX} objects");
                 return Err(error(why, "name a part of it: `s3://BUCKET/PREFIX`"));
             }
@@ -231,7 +233,7 @@ impl<'a> Client<'a> {
         let key = self.place.key(entry);
         let name = |etag: &str, bytes: u64| Cache::name([&self.place.base_url, &key, etag], bytes);
         if let Some(path) =
-            bucket.cache.find(&name(&entry.etag, entry.bytes)).filter(|_| !entry.etag.is_empty())
+            bucket.cache.find(&name(&entry.etag, entry.bytes), entry.bytes).filter(|_| !entry.etag.is_empty())
         {
             return Ok(Some(path));
         }
@@ -302,7 +304,7 @@ impl<'a> Client<'a> {
                 let region = region.unwrap_or_else(|| "another one".to_owned());
                 Failed::Final(error(format!("its region is `{region}`"), "set `AWS_REGION`"))
             }
-            (404, _) | (403, "AccessDenied") if !is_list => Failed::Missing,
+            (404, _) | (403, "AccessDenied" | "InvalidObjectState") if !is_list => Failed::Missing,
             (401 | 403, _) => Failed::Final(error(format!("access was denied (`{code}`)"), RIGHTS_HINT)),
             _ => Failed::Final(error(format!("the server answers `{code}`"), REACH_HINT)),
         }
@@ -342,4 +344,20 @@ async fn text(mut answer: reqwest::Response) -> Result<String, Failed> {
         body.extend_from_slice(&chunk);
     }
     Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_url_of_a_bucket_is_read() {
+        for url in
+            ["/etc", "docs", "postgres://host/db", "s3:/shelf", "s3://shelf/../x", "https://host/shelf"]
+        {
+            let cache = Cache { dir: PathBuf::from("unused"), bytes_max: 0 };
+            let error = bucket(url, &Environment::default(), cache).0.list().unwrap_err();
+            assert_eq!(error.why, "the URL is not valid", "{url}");
+        }
+    }
 }

@@ -47,6 +47,12 @@ impl Servers {
     }
 }
 
+/// A bucket as a source. What is not the URL of one cannot be read.
+pub fn bucket(app: &App, url: &str) -> SourceInput {
+    let Servers { environment, cache } = app.servers();
+    SourceInput::Objects(s3::bucket(url, &environment, cache))
+}
+
 /// A typed path or the URL of a server as a source. A file is cited by the typed path, so that it can be
 /// opened from here.
 pub fn source(app: &App, typed: &Path) -> SourceInput {

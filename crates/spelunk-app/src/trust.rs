@@ -9,6 +9,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir, is_own};
@@ -86,8 +87,13 @@ impl UserState {
 
     /// A directory for what can be fetched again: `fleet` has unpacked snapshots, `objects` those of buckets. It is not in
     /// the workspace: nothing in there is ever read as a document.
+    /// Without a home directory it is one of this process, with a name that nobody else can guess.
     pub(crate) fn cache(&self, name: &str) -> PathBuf {
-        let below = self.dir.as_ref().map_or_else(std::env::temp_dir, |dir| dir.root().to_owned());
+        static OF_PROCESS: LazyLock<PathBuf> = LazyLock::new(|| {
+            let number = random().unwrap_or_default().map(|byte| format!("{byte:02x}")).concat();
+            std::env::temp_dir().join(format!("spelunk-{number}"))
+        });
+        let below = self.dir.as_ref().map_or(OF_PROCESS.as_path(), PrivateDir::root);
         below.join(name)
     }
 

@@ -67,6 +67,13 @@ impl RateBucket {
         }
     }
 
+    /// The time until now adds nothing: others had the rate.
+    pub fn pass_over(&mut self, now_ms: u64) {
+        for bucket in [&mut self.requests, &mut self.tokens].into_iter().flatten() {
+            bucket.at_ms = bucket.at_ms.max(now_ms);
+        }
+    }
+
     /// Takes a request that may use this many tokens, or returns how long to wait before trying again. A request for
     /// more than the bucket holds starts when the bucket is full and the last minute has room for all of it, and later
     /// ones wait for it; one for more than a minute's allowance starts after an idle minute.

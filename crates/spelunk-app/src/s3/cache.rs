@@ -6,10 +6,15 @@
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use spelunk_context::ObjectError;
+use spelunk_fs::{Durability, PrivateDir};
 use tempfile::NamedTempFile;
+
+/// How the names of objects that arrive begin, and how long one may take.
+const INCOMING: &str = ".arriving-";
+const ARRIVAL_MAX: Duration = Duration::from_hours(24);
 
 /// Where copies are kept.
 #[derive(Debug, Clone)]
@@ -39,18 +44,22 @@ impl Cache {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// A copy, if it is there.
-    pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
+    /// A copy, if it is there and has this length.
+    pub(super) fn find(&self, name: &str, bytes: u64) -> Option<PathBuf> {
         let path = self.dir.join(name);
-        let file = File::options().append(true).open(&path).ok()?;
-        used(&file).ok()?;
+        let is_whole = |about: &fs::Metadata| about.is_file() && about.len() == bytes;
+        fs::symlink_metadata(&path).ok().filter(is_whole)?;
+        used(&File::options().append(true).open(&path).ok()?, name).ok()?;
         Some(path)
     }
 
     /// A file for an object that arrives.
     pub(super) fn incoming(&self) -> io::Result<Incoming> {
-        fs::create_dir_all(&self.dir)?;
-        Ok(Incoming { file: NamedTempFile::new_in(&self.dir)?, dir: self.dir.clone(), bytes: 0 })
+        if let (Some(above), Some(name)) = (self.dir.parent(), self.dir.file_name()) {
+            PrivateDir::new(above).make_dir(&name.to_string_lossy(), Durability::Unsynced)?;
+        }
+        let file = tempfile::Builder::new().prefix(INCOMING).tempfile_in(&self.dir)?;
+        Ok(Incoming { file, dir: self.dir.clone(), bytes: 0 })
     }
 
     /// Removes the copies that were not used for the longest time, down to what the cache may contain.
@@ -60,6 +69,10 @@ impl Cache {
         for entry in entries.flatten() {
             // Another process may have removed it.
             let Ok(about) = entry.metadata() else { continue };
+            let age = about.modified()?.elapsed().unwrap_or_default();
+            if entry.file_name().as_encoded_bytes().starts_with(INCOMING.as_bytes()) && age < ARRIVAL_MAX {
+                continue;
+            }
             copies.push((about.accessed()?, entry.path(), about.len()));
         }
         copies.sort();
@@ -89,17 +102,21 @@ impl Incoming {
 
     /// Keeps what arrived under this name.
     pub(super) fn keep(self, name: &str) -> io::Result<PathBuf> {
-        used(self.file.as_file())?;
+        used(self.file.as_file(), name)?;
+        // A copy that a power cut left without its text would pass for the object.
+        self.file.as_file().sync_data()?;
         let path = self.dir.join(name);
         self.file.persist(&path)?;
         Ok(path)
     }
 }
 
-/// The time of access says when a copy was last used. That of modification is part of the digest of a large document,
-/// and must be the same on every machine.
-fn used(file: &File) -> io::Result<()> {
-    file.set_times(FileTimes::new().set_accessed(SystemTime::now()).set_modified(SystemTime::UNIX_EPOCH))
+/// The time of access says when a copy was last used. That of modification is part of the digest of a large document, so
+/// it must be the same on every machine and change with the content: it is made of the name.
+fn used(file: &File, name: &str) -> io::Result<()> {
+    let number = name.get(..8).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0);
+    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(number / 2));
+    file.set_times(FileTimes::new().set_accessed(SystemTime::now()).set_modified(modified))
 }
 
 #[cfg(test)]
@@ -122,9 +139,44 @@ mod tests {
         cache(2000).make_room().unwrap();
         assert!(cache(0).dir.join("old").exists());
         cache(1999).make_room().unwrap();
-        assert_eq!(cache(0).find("old"), None);
-        let kept = cache(0).find("new").unwrap();
-        assert_eq!(kept.metadata().unwrap().modified().unwrap(), SystemTime::UNIX_EPOCH);
+        assert_eq!(cache(0).find("old", 1000), None);
+        assert!(cache(0).find("new", 1000).is_some());
+        assert_eq!(cache(0).find("new", 1001), None);
+    }
+
+    #[test]
+    fn what_arrives_makes_no_room_and_the_time_of_a_copy_follows_from_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache { dir: dir.path().join("objects"), bytes_max: 0 };
+        let mut incoming = cache.incoming().unwrap();
+        incoming.write(b"text").unwrap();
+        cache.make_room().unwrap();
+        let (one, other) = ("00000010aa", "00000020aa");
+        let kept = incoming.keep(one).unwrap();
+        let modified = |at: &PathBuf| at.metadata().unwrap().modified().unwrap();
+        assert_eq!(modified(&kept), SystemTime::UNIX_EPOCH + Duration::from_secs(8));
+        let mut incoming = cache.incoming().unwrap();
+        incoming.write(b"text").unwrap();
+        assert_eq!(
+            modified(&incoming.keep(other).unwrap()),
+            SystemTime::UNIX_EPOCH + Duration::from_secs(16)
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_no_copy_and_the_directory_is_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache { dir: dir.path().join("objects"), bytes_max: 0 };
+        drop(cache.incoming().unwrap());
+        assert_eq!(cache.dir.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let own = dir.path().join("own");
+        let before = File::create(&own).unwrap().metadata().unwrap().modified().unwrap();
+        std::os::unix::fs::symlink(&own, cache.dir.join("name")).unwrap();
+        assert_eq!(cache.find("name", 0), None);
+        assert_eq!(own.metadata().unwrap().modified().unwrap(), before);
     }
 
     #[test]

@@ -35,6 +35,8 @@ const REST: Duration = Duration::from_secs(30);
 
 /// How soon to look again for a share of the rate.
 const SHARE_WAIT: Duration = Duration::from_millis(100);
+/// How often a call that waits for its share asks for it: much more often than a lease ends.
+const SHARE_ASKED: Duration = Duration::from_secs(1);
 
 /// How many rejected schemas are remembered per model; each further one costs an extra request each time.
 const SCHEMAS_MAX: usize = 1000;
@@ -109,6 +111,8 @@ impl RateLimit {
                 taken_at_ms = self.now_ms();
                 match Self::take(bucket, tokens, taken_at_ms, share) {
                     Ok(()) => break,
+                    // A share that is not asked for is given back.
+                    Err(wait) if share.is_some() => sleep(wait.min(SHARE_ASKED)).await,
                     Err(wait) => sleep(wait).await,
                 }
             }
@@ -124,7 +128,11 @@ impl RateLimit {
     ) -> Result<(), Duration> {
         let mut bucket = lock(bucket);
         if let Some(share) = share {
-            bucket.limit_to(share().ok_or(SHARE_WAIT)?, now_ms);
+            let Some(part) = share() else {
+                bucket.pass_over(now_ms);
+                return Err(SHARE_WAIT);
+            };
+            bucket.limit_to(part, now_ms);
         }
         bucket.take(tokens, now_ms)
     }

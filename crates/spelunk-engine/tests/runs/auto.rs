@@ -42,6 +42,6 @@ async fn a_small_model_proposes_searches_if_the_text_is_in_another_language() {
 
 #[tokio::test]
 async fn a_large_model_proposes_searches() {
-    let replies = ["magic number", "fact", "42\n\n> \"The magic number is 42.\" (a.md:1)"];
+    let replies = ["magic number", "fact", "The magic number is 42."];
     assert_eq!(answer(0, ENGLISH, &replies).await.1, [Strategy::Search]);
 }

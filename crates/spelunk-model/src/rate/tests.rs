@@ -181,3 +181,12 @@ fn a_part_of_a_rate_begins_empty_and_a_larger_one_adds_nothing_at_once() {
     assert_eq!(bucket.take(60, 0), Err(ms(6667)));
     assert_eq!(bucket.take(60, 6667), Ok(()));
 }
+
+#[test]
+fn the_time_in_which_others_had_the_rate_adds_nothing() {
+    let mut bucket = RateBucket::new(requests(600), 0);
+    bucket.limit_to(requests(300), 0);
+    bucket.pass_over(60_000);
+    assert_eq!(bucket.take(0, 60_000), Err(ms(223)));
+    assert_eq!(bucket.take(0, 60_223), Ok(()));
+}

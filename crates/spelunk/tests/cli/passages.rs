@@ -76,7 +76,7 @@ fn json_says_that_it_is_degraded() {
               "line": 2,
               "line_end": 3,
               "line_start": 1,
-              "score": 1.3912266492843628,
+              "score": 1.3912267684936523,
               "sentence": "magic word spoken",
               "text": "start\nmagic word spoken\nstop\n"
             }

@@ -79,7 +79,8 @@ fn scene() -> Scene {
         ("service/login.py", "def login(name):\n    return db.run('select ' + name)\n"),
         ("messages.txt", "It broke.\nWhere is it?\nI like it.\n"),
     ]);
-    for name in ["usage.md", "errors.md", "reading.md", "glossary.md"] {
+    // Together they fit into one call, so that one reply answers.
+    for name in ["usage.md", "reading.md", "glossary.md"] {
         scene.write(&format!("docs/{name}"), page(&format!("docs/{name}")).as_bytes());
     }
     scene

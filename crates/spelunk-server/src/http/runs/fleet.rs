@@ -99,9 +99,9 @@ pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Res
     }
     // The note comes first, so that every node knows each queued run.
     fleet.note_run(&ticket.run, ticket.lean().json().to_string().into_bytes())?;
-    // Everybody who asks from a machine of their own has the same name.
+    // Everybody who asks from a machine of their own has the same name, and all processes of one machine are one tenant.
     let tenant = match ticket.client.as_str() {
-        "local" => format!("local {}", fleet.node()),
+        "local" => format!("local {}", fleet.node().trim_end_matches(&format!("-{}", std::process::id()))),
         named => named.to_owned(),
     };
     let attempt = ticket.at_ms;
@@ -326,6 +326,8 @@ fn ended(server: &Shared, fleet: &Fleet, run: &RunId) -> Result<Outcome, Failure
     let workspace = server.app.workspace()?;
     let is_taken_over = server.runs.fleet.as_ref().is_some_and(|runs| runs.shared.is_taken_over(run));
     if is_taken_over {
+        // Nothing crashed.
+        fleet.forget_tries(run)?;
         return Ok(Outcome::Lost(run.clone()));
     }
     if workspace.has(run) && read_view(&workspace, run)?.outcome.is_some() {

@@ -1,7 +1,6 @@
 //! Supervises a run: starts or continues it, follows it to its end, and writes its files. If the
 //! server stops first, the run stays as it is, and its ticket records that.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -17,7 +16,7 @@ use spelunk_app::otel;
 use spelunk_app::provider::{self, ChosenModels};
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::{files_incomplete, read_view};
-use spelunk_app::sources::source;
+use spelunk_app::sources::bucket;
 use spelunk_context::SourceInput;
 use spelunk_engine::{ModelCapacity, Projector, ResumeRequest, RunHandle, RunView, snapshot_input};
 use spelunk_fleet::FleetError;
@@ -194,7 +193,8 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Failure
         let workspace = server.app.workspace()?;
         inputs.push(snapshot_input(&workspace, manifest, file.as_deref(), name.as_deref())?);
     }
-    inputs.extend(ticket.buckets.iter().map(|url| source(&server.app, Path::new(url))));
+    // Whoever can queue a job names buckets, but no file or database of this machine.
+    inputs.extend(ticket.buckets.iter().map(|url| bucket(&server.app, url)));
     let numbered = ticket.uploads.iter().enumerate();
     let of = |(idx, name): (usize, &String)| -> Result<SourceInput, JournalError> {
         let bytes = server.runs.tickets.upload(&ticket.run, idx)?;
