@@ -28,7 +28,7 @@ fn nodes_read_a_bucket_that_the_one_who_asks_cannot_read() {
     // Another node takes the run over, and reads the same objects.
     one.kill();
     gate.open();
-    let _two = worker("two");
+    let mut two = worker("two");
     let asked = crate::scene::Ran::of(&fleet.scene, asking.wait_with_output().unwrap());
     assert_eq!(
         (asked.code, asked.stdout.as_str()),
@@ -37,6 +37,7 @@ fn nodes_read_a_bucket_that_the_one_who_asks_cannot_read() {
         asked.stderr
     );
     assert_eq!(n_calls(&model), 2);
+    two.kill();
     assert_secret_nowhere(&fleet.scene, SECRET, &[asked]);
 }
 
