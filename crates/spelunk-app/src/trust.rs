@@ -87,7 +87,7 @@ impl UserState {
 
     /// A directory for what can be fetched again: `fleet` has unpacked snapshots, `objects` those of buckets. It is not in
     /// the workspace: nothing in there is ever read as a document.
-    /// Without a home directory it is one of this process, with a name that nobody else can guess.
+    /// Without a home directory, it is a temporary directory of this process with an unpredictable name.
     pub(crate) fn cache(&self, name: &str) -> PathBuf {
         static OF_PROCESS: LazyLock<PathBuf> = LazyLock::new(|| {
             let number = random().unwrap_or_default().map(|byte| format!("{byte:02x}")).concat();

@@ -155,7 +155,7 @@ async fn renew_once(fleet: &Fleet, held: &Held, run: &RunId) {
     let renewed = fleet.connected().leases.update(run.as_str(), fleet.lease_value(), revision).await;
     let renewed = match renewed {
         Err(error) if matches!(error.kind(), UpdateErrorKind::WrongLastRevision) => {
-            // It has expired. If nobody has it, it is ours again; the journal tells whether somebody had.
+            // It has expired. If no other node holds it, it is ours again; the journal shows whether one did.
             fleet.create_lease(run).await
         }
         // No answer: try again, it may not have expired yet.

@@ -16,7 +16,7 @@ use crate::{Fleet, FleetError, PATIENCE};
 
 /// Jobs of a tenant that are in progress in the whole fleet.
 const WORKING_MAX: i64 = 100_000;
-/// When a consumer that nobody asks is removed. Jobs that it has delivered are delivered again, and found to be leased.
+/// How long an unused consumer is kept. Jobs that it delivered are delivered again, and their runs are leased.
 const UNUSED: Duration = Duration::from_hours(1);
 
 /// How often to look without having heard of a job.
@@ -128,7 +128,7 @@ impl Fleet {
         format!("{}.wake", self.inner.options.prefix)
     }
 
-    /// Tells nodes that wait to look. If nobody hears it, they look by themselves.
+    /// Wakes nodes that wait for jobs. A node that misses it polls.
     async fn wake(&self) {
         drop(self.connected().client.publish(self.wake_subject(), Bytes::new()).await);
     }

@@ -143,7 +143,7 @@ impl<'a> Filter<'a> {
 /// The directory that holds runs. It is never scanned: a run must not read its own journal.
 const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
-/// Default exclusions: files that nobody means when naming a directory. Paths that the user names are exempt.
+/// Default exclusions: files that are rarely meant when a directory is named. Paths that the user names are exempt.
 const DIRECTORIES: [&str; 14] = [
     ".git",
     "node_modules",

@@ -58,7 +58,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let editor = Editor::new(app.own_workspace_dir()?);
     let typing = tokio::task::spawn_blocking(move || converse(editor, &cells));
     let result = handle.join().await;
-    // If a limit ended the session, the editor thread still waits for a line that nobody needs.
+    // If a limit ended the session, the editor thread still waits for a line that is no longer needed.
     drop(typing);
     match result.error {
         Some(error) => Err(error.into()),
