@@ -38,7 +38,7 @@ struct Stored {
 impl Fleet {
     async fn stored(&self, blob: &BlobId) -> Result<Option<Stored>, FleetError> {
         let subject =
-            format!("$O.{}_blobs.M.{}", self.inner.options.prefix, BASE64_URL_SAFE.encode(blob.as_str()));
+            format!("$O.{}_blobs.M.{}", self.inner.options.prefix, BASE64_URL_SAFE.encode(blob.to_string()));
         let message = match self.connected().blob_stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => message,
             Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => return Ok(None),
@@ -60,7 +60,7 @@ impl Fleet {
             None => return Ok(false),
         }
         let same = UpdateMetadata { name: blob.to_string(), ..UpdateMetadata::default() };
-        match self.connected().blobs.update_metadata(blob.as_str(), same).await {
+        match self.connected().blobs.update_metadata(&blob.to_string(), same).await {
             Ok(info) => Ok(!info.deleted),
             Err(error) if matches!(error.kind(), UpdateMetadataErrorKind::NotFound) => Ok(false),
             Err(error) => Err(FleetError::refused("keep a blob", &error)),
@@ -133,7 +133,7 @@ impl Fleet {
                     report.blobs_kept += 1;
                     continue;
                 }
-                let deleted = self.connected().blobs.delete(blob.as_str()).await;
+                let deleted = self.connected().blobs.delete(blob.to_string()).await;
                 deleted.map_err(|error| FleetError::refused("remove a blob", &error))?;
             }
             report.files_removed += 1;

@@ -162,7 +162,7 @@ impl Fleet {
         if self.has_blob(blob, bytes.len() as u64).await? {
             return Ok(false);
         }
-        let put = self.connected().blobs.put(blob.as_str(), &mut bytes).await;
+        let put = self.connected().blobs.put(blob.to_string().as_str(), &mut bytes).await;
         put.map(|_| true).map_err(|error| {
             let why = error.to_string();
             if says_full(&why) { FleetError::Full { why } } else { FleetError::refused("store a blob", &why) }
@@ -184,7 +184,7 @@ impl Fleet {
     }
 
     async fn try_download(&self, blob: &BlobId) -> Result<Option<Vec<u8>>, FleetError> {
-        let mut object = match self.connected().blobs.get(blob.as_str()).await {
+        let mut object = match self.connected().blobs.get(blob.to_string()).await {
             Ok(object) => object,
             Err(error) if matches!(error.kind(), GetErrorKind::NotFound) => return Ok(None),
             Err(error) => return Err(FleetError::refused("send a blob", &error)),

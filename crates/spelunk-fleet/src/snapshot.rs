@@ -90,7 +90,7 @@ impl Fleet {
     /// The directory with the files of a snapshot, fetched if it is not in the cache. Blocking.
     pub(crate) fn unpack(&self, manifest: &BlobId) -> Result<PathBuf, FleetError> {
         let cache = &self.inner.options.cache;
-        let place = cache.join(manifest.as_str());
+        let place = cache.join(manifest.to_string());
         if place.join(DONE).is_file() {
             // The time of the last use decides what is removed first.
             drop(
@@ -110,7 +110,7 @@ impl Fleet {
         let entries = read_manifest(&text).ok_or_else(|| damaged("not a list of files"))?;
         make_room(cache, entries.iter().map(|entry| entry.bytes).sum(), self.inner.options.cache_bytes_max)?;
         std::fs::create_dir_all(cache)?;
-        let staged = cache.join(format!(".{}-{}", manifest.as_str(), self.inner.writer));
+        let staged = cache.join(format!(".{}-{}", manifest, self.inner.writer));
         remove(&staged)?;
         let (fleet, root, name) = (self.clone(), staged.join(FILES), manifest.to_string());
         std::fs::create_dir_all(&root)?;

@@ -127,17 +127,31 @@ pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode,
         fleet.node(),
         fleet.address()
     ));
-    let mut jobs = JoinSet::new();
-    jobs.spawn(take_jobs(Arc::clone(&server), "worker"));
-    stop_signal().await;
-    app.say("stopping: runs in progress go to other nodes");
-    server.runs.stop().await;
-    while jobs.join_next().await.is_some() {}
-    server.runs.stop().await;
+    let until = async {
+        stop_signal().await;
+        app.say("stopping: runs in progress go to other nodes");
+    };
+    work(&shared, &server, "worker", until).await;
     state.shut_down().await;
-    fleet.close();
     app.close_log();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes jobs from the queue of the fleet until this future resolves, then stops the server's runs.
+pub(super) async fn work(
+    shared: &FleetWorkspace,
+    server: &Arc<Server>,
+    role: &'static str,
+    until: impl Future<Output = ()>,
+) {
+    let mut jobs = JoinSet::new();
+    jobs.spawn(take_jobs(Arc::clone(server), role));
+    until.await;
+    server.runs.stop().await;
+    while jobs.join_next().await.is_some() {}
+    // A run may have started before the last job ended.
+    server.runs.stop().await;
+    shared.fleet().close();
 }
 
 pub(crate) struct FleetQuestion {

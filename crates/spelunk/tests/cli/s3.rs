@@ -124,6 +124,22 @@ fn a_list_of_more_than_a_thousand_objects_is_read_and_only_what_is_chosen_is_fet
 }
 
 #[test]
+fn archived_objects_are_skipped() {
+    let Some(moto) = moto() else { return };
+    moto.bucket("cold", &[("a.md", TEXT)]);
+    moto.put_in("GLACIER", "cold", "b.md", TEXT);
+    let scene = Scene::new(&NOTE);
+    scene.spelunk(["search", "magic", "s3://cold"]).s3(moto.port).run().check(&expect![[r#"
+        s3://cold/a.md:3  similarity 0.45
+            The magic number is 42.
+        --- stderr
+        Skipped: 1 unreadable
+        1 passage · 1 document searched by hybrid
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn requests_are_signed_and_what_may_not_be_read_is_skipped() {
     let Some(moto) = moto_that_trusts(6) else { return };
     let (id, secret) = moto.user(
