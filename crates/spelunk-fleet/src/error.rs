@@ -1,10 +1,10 @@
-//! Why the fleet cannot be used.
+//! The errors of a fleet.
 
 use std::io;
 
 use spelunk_types::{ErrorCode, Explain, RunId};
 
-/// A fleet that cannot be used, or that refused something.
+/// Why the fleet cannot be used, or did not do something.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FleetError {
@@ -42,16 +42,15 @@ pub enum FleetError {
 }
 
 impl FleetError {
-    /// An operation that the fleet refused.
     pub(crate) fn refused(what: impl Into<String>, why: &dyn std::fmt::Display) -> Self {
         Self::Refused { what: what.into(), why: why.to_string() }
     }
 
-    /// Whether another attempt may succeed: the servers did not answer, or another node wrote first and may be lost since.
+    /// Whether a retry may succeed: the servers did not answer, or a node that may be gone took over.
     pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut next = Some(error);
         while let Some(error) = next {
-            // An `io::Error` names as its source what is below the error that it carries.
+            // `io::Error::source` skips the error that it carries.
             let carried = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let of_fleet = match carried {
                 Some(carried) => carried.downcast_ref::<Self>(),

@@ -1,5 +1,5 @@
-//! Snapshots: the files of a question, uploaded once by whoever has them. A manifest lists name, size and digest of each
-//! file; the contents are blobs, so that what the fleet has is not sent again. A node unpacks a snapshot into its cache.
+//! Snapshots: the files of a question. A manifest lists the name, size and digest of each file; the
+//! contents are blobs, so that a file is uploaded only once. Nodes unpack snapshots into a cache.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,9 +20,9 @@ use crate::{Fleet, FleetError, PATIENCE};
 
 /// Files that are sent or fetched at once.
 const PARALLEL: usize = 16;
-/// The largest file of a snapshot: it is in memory while it is sent.
+/// The largest file of a snapshot: it is held in memory while it is sent.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Marks a directory that was unpacked completely.
+/// Marks a completely unpacked snapshot.
 const DONE: &str = ".complete";
 /// The folder of the files in an unpacked snapshot.
 const FILES: &str = "files";
@@ -37,16 +37,16 @@ pub struct SnapshotFile {
     pub path: PathBuf,
 }
 
-/// A snapshot that the fleet has.
+/// An uploaded snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotReport {
-    /// Its name.
+    /// The id of its manifest.
     pub manifest: BlobId,
-    /// Its files.
+    /// The number of its files.
     pub files: u64,
     /// Their size.
     pub bytes: u64,
-    /// How much of it the fleet did not have.
+    /// The size of the files that the fleet did not have yet.
     pub bytes_sent: u64,
 }
 
@@ -92,7 +92,7 @@ impl Fleet {
         let cache = &self.inner.options.cache;
         let place = cache.join(manifest.to_string());
         if place.join(DONE).is_file() {
-            // The time of the last use decides what is removed first.
+            // The least recently used snapshot is removed first.
             drop(
                 std::fs::File::options()
                     .append(true)
@@ -121,14 +121,14 @@ impl Fleet {
         std::fs::write(staged.join(DONE), b"")?;
         match std::fs::rename(&staged, &place) {
             Ok(()) => {}
-            // Another run of this node was faster.
+            // Another run on this node unpacked it first.
             Err(_) if place.join(DONE).is_file() => remove(&staged)?,
             Err(error) => return Err(error.into()),
         }
         Ok(place.join(FILES))
     }
 
-    /// The snapshot that a path of the cache belongs to, and the file in it unless all of it is meant.
+    /// The snapshot that a path in the cache belongs to, and the file unless it is the whole snapshot.
     pub(crate) fn snapshot_of(&self, path: &Path) -> Option<(BlobId, Option<String>)> {
         let inside = path.strip_prefix(&self.inner.options.cache).ok()?;
         let mut parts = inside.components().map(|part| part.as_os_str().to_string_lossy());
@@ -169,12 +169,12 @@ fn read_file(path: &Path) -> Result<Vec<u8>, FleetError> {
         return Err(unsent("it is larger than 1 GiB".to_owned()));
     }
     let mut bytes = Vec::new();
-    // A file that grows meanwhile is cut where it was.
+    // A file that grows meanwhile is cut at its original length.
     file.take(len).read_to_end(&mut bytes).map_err(about)?;
     Ok(bytes)
 }
 
-/// The files of a manifest; `None` if it is not one, or if a name leads out of the snapshot.
+/// The files of a manifest; `None` if it is invalid, repeats a name or leads out of the snapshot.
 pub(crate) fn read_manifest(text: &[u8]) -> Option<Vec<Entry>> {
     let manifest: Value = serde_json::from_slice(text).ok()?;
     if manifest["format"].as_u64() != Some(FORMAT) {
@@ -194,7 +194,7 @@ pub(crate) fn read_manifest(text: &[u8]) -> Option<Vec<Entry>> {
     manifest["files"].as_array()?.iter().map(entry).collect()
 }
 
-/// Removes the snapshots that were not used for the longest time, until there is room.
+/// Removes the least recently used snapshots until there is room.
 fn make_room(cache: &Path, bytes: u64, bytes_max: u64) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(cache) else { return Ok(()) };
     let mut kept: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
@@ -210,7 +210,7 @@ fn make_room(cache: &Path, bytes: u64, bytes_max: u64) -> io::Result<()> {
         if total + bytes <= bytes_max {
             break;
         }
-        // First the mark, so that nobody takes the rest for whole.
+        // The mark goes first, so that a partly removed snapshot never looks complete.
         std::fs::remove_file(path.join(DONE))?;
         remove(&path)?;
         total -= size;
