@@ -205,12 +205,12 @@ impl<'a> Client<'a> {
             }
             if n_listed > LISTED_MAX {
                 let why = format!("it has more than {LISTED_MAX} objects");
-                return Err(error(why, "name a part of it: `s3://BUCKET/PREFIX`"));
+                return Err(error(why, "name a prefix: `s3://BUCKET/PREFIX`"));
             }
             match page.next {
                 None => return Ok(objects),
                 Some(next) if !is_stuck && token.as_ref() != Some(&next) => token = Some(next),
-                Some(_) => return Err(error("its list does not go on", REACH_HINT)),
+                Some(_) => return Err(error("its list of objects repeats or has an empty page", REACH_HINT)),
             }
         }
     }
@@ -319,7 +319,7 @@ impl Bucket {
             return Ok(());
         }
         let why = format!("its objects are larger than {}", crate::units::bytes(self.cache.bytes_max));
-        let hint = "name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`";
+        let hint = "name a prefix, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`";
         Err(Failed::Final(error(why, hint)))
     }
 }

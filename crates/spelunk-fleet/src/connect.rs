@@ -365,9 +365,9 @@ fn check_same(wanted: &Config, there: &Config) -> Result<(), FleetError> {
     let foreign =
         |what: &str| Err(FleetError::Foreign { stream: wanted.name.clone(), what: what.to_owned() });
     match () {
-        () if !there.metadata.contains_key(MARK) => foreign("no fleet made it"),
+        () if !there.metadata.contains_key(MARK) => foreign("it was not created by a fleet"),
         () if there.metadata.get(MARK) != wanted.metadata.get(MARK) => {
-            foreign("another version of Spelunk made it")
+            foreign("it was created by another version of Spelunk")
         }
         () if there.subjects != wanted.subjects => foreign("its subjects differ"),
         () if there.retention != wanted.retention => foreign("its retention differs"),

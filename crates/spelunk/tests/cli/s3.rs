@@ -239,7 +239,7 @@ fn what_cannot_be_read_says_why() {
 
         too much: error: could not read `s3://shelf`: its objects are larger than 50 B
 
-        hint: name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
+        hint: name a prefix, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
     "#]].assert_eq(&said.join("\n"));
 }
 

@@ -140,7 +140,7 @@ fn material(entry: Entry) -> Entry {
 }
 
 fn run() -> Value {
-    text("The run id, or a suffix of it")
+    text("The run id, or the start of its short id")
 }
 
 fn wait_ms() -> Value {
