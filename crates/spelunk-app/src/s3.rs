@@ -224,7 +224,7 @@ impl<'a> Client<'a> {
         );
         let url = format!("{}?{query}", self.place.base_url);
         let body = self.retried(|| async { text(self.send(&url).await?).await }).await?;
-        let foreign = || error("the answer is not a list of objects", REACH_HINT);
+        let foreign = || error("the server's reply is not a list of objects", REACH_HINT);
         read_listing(&body.unwrap_or_default()).ok_or_else(foreign)
     }
 
@@ -298,15 +298,15 @@ impl<'a> Client<'a> {
         let code = listing::code(&body).unwrap_or_else(|| format!("HTTP {status}"));
         let bucket = &self.place.bucket;
         match (status, code.as_str()) {
-            (429 | 500..=599, _) => Failed::Again(error(format!("the server answers `{code}`"), "try again")),
+            (429 | 500..=599, _) => Failed::Again(error(format!("the server sent `{code}`"), "try again")),
             (_, "NoSuchBucket") => Failed::Final(error(format!("there is no bucket `{bucket}`"), REACH_HINT)),
             (301 | 307 | 400, "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed") => {
-                let region = region.unwrap_or_else(|| "another one".to_owned());
-                Failed::Final(error(format!("its region is `{region}`"), "set `AWS_REGION`"))
+                let region = region.map_or("another region".to_owned(), |region| format!("`{region}`"));
+                Failed::Final(error(format!("the bucket is in {region}"), "set `AWS_REGION`"))
             }
             (404, _) | (403, "AccessDenied" | "InvalidObjectState") if !is_list => Failed::Missing,
             (401 | 403, _) => Failed::Final(error(format!("access was denied (`{code}`)"), RIGHTS_HINT)),
-            _ => Failed::Final(error(format!("the server answers `{code}`"), REACH_HINT)),
+            _ => Failed::Final(error(format!("the server sent `{code}`"), REACH_HINT)),
         }
     }
 }
@@ -331,7 +331,7 @@ fn late() -> ObjectError {
 /// The next bytes of an answer.
 async fn next_chunk(answer: &mut reqwest::Response) -> Result<Option<Vec<u8>>, Failed> {
     let next = tokio::time::timeout(SILENCE_MAX, answer.chunk()).await.map_err(|_| Failed::Again(late()))?;
-    let cut = |problem| error(format!("an answer was cut off: {}", deepest_cause(&problem)), "try again");
+    let cut = |problem| error(format!("the reply was cut off: {}", deepest_cause(&problem)), "try again");
     Ok(next.map_err(|problem| Failed::Again(cut(problem)))?.map(Into::into))
 }
 

@@ -103,7 +103,7 @@ impl Explain for FleetError {
                 "check that a NATS server runs there, and the credentials (`--fleet-creds FILE`)".to_owned()
             }
             Self::Denied { .. } => {
-                "give the user the permissions of docs/fleet.md, section Security".to_owned()
+                "grant this user the permissions in docs/fleet.md, section Security".to_owned()
             }
             Self::File { .. } => "exclude it with `--exclude GLOB`".to_owned(),
             Self::TooOld { .. } => "upgrade the NATS server".to_owned(),
