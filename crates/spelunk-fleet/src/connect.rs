@@ -300,7 +300,7 @@ impl Maker<'_> {
                 check_same(&wanted, &stream.cached_info().config)?;
                 Ok(stream)
             }
-            Err(error) => Err(FleetError::refused(format!("make the stream `{}`", wanted.name), &error)),
+            Err(error) => Err(FleetError::refused(format!("create the stream `{}`", wanted.name), &error)),
         }
     }
 
@@ -319,7 +319,7 @@ impl Maker<'_> {
                 Ok(store) => store,
                 // Another node created it first.
                 Err(error) => {
-                    let refused = || FleetError::refused(format!("make the bucket `{bucket}`"), &error);
+                    let refused = || FleetError::refused(format!("create the bucket `{bucket}`"), &error);
                     self.context.get_key_value(&bucket).await.map_err(|_| refused())?
                 }
             },
@@ -345,7 +345,7 @@ impl Maker<'_> {
         match self.context.create_object_store(config).await {
             Ok(store) => Ok(store),
             Err(error) => {
-                let refused = || FleetError::refused(format!("make the object store `{bucket}`"), &error);
+                let refused = || FleetError::refused(format!("create the object store `{bucket}`"), &error);
                 self.context.get_object_store(&bucket).await.map_err(|_| refused())
             }
         }
@@ -365,9 +365,9 @@ fn check_same(wanted: &Config, there: &Config) -> Result<(), FleetError> {
     let foreign =
         |what: &str| Err(FleetError::Foreign { stream: wanted.name.clone(), what: what.to_owned() });
     match () {
-        () if !there.metadata.contains_key(MARK) => foreign("no fleet made it"),
+        () if !there.metadata.contains_key(MARK) => foreign("it was not created by a fleet"),
         () if there.metadata.get(MARK) != wanted.metadata.get(MARK) => {
-            foreign("another version of Spelunk made it")
+            foreign("it was created by another version of Spelunk")
         }
         () if there.subjects != wanted.subjects => foreign("its subjects differ"),
         () if there.retention != wanted.retention => foreign("its retention differs"),

@@ -12,7 +12,7 @@ pub enum FleetError {
     Option { name: &'static str, what: String, why: &'static str },
     #[error("could not connect to the fleet at `{url}`: {why}")]
     Unreachable { url: String, why: String, is_final: bool },
-    #[error("the NATS server denies something to this user: {why}")]
+    #[error("the NATS server denied permission: {why}")]
     Denied { why: String },
     #[error("the NATS server at `{url}` has version {version}; a fleet needs 2.10 or newer")]
     TooOld { url: String, version: String },
@@ -22,9 +22,9 @@ pub enum FleetError {
     Foreign { stream: String, what: String },
     #[error("the fleet did not {what}: {why}")]
     Refused { what: String, why: String },
-    #[error("the fleet could not store something: {why}")]
+    #[error("the NATS servers refused to store data: {why}")]
     Full { why: String },
-    #[error("the fleet did not answer within {seconds} s while it was asked to {what}")]
+    #[error("the fleet did not {what} within {seconds} s")]
     Silent { what: String, seconds: u64 },
     #[error("another node has taken over run `{}`", run.short())]
     TakenOver { run: RunId },
@@ -34,7 +34,7 @@ pub enum FleetError {
     File { path: String, why: String },
     #[error("the snapshot `{manifest}` is {what}")]
     Snapshot { manifest: String, what: String },
-    #[error("a local file of the fleet could not be used")]
+    #[error("could not use a local file of this node")]
     Local {
         #[from]
         source: io::Error,
@@ -103,7 +103,7 @@ impl Explain for FleetError {
                 "check that a NATS server runs there, and the credentials (`--fleet-creds FILE`)".to_owned()
             }
             Self::Denied { .. } => {
-                "give the user the permissions of docs/fleet.md, section Security".to_owned()
+                "grant this user the permissions in docs/fleet.md, section Security".to_owned()
             }
             Self::File { .. } => "exclude it with `--exclude GLOB`".to_owned(),
             Self::TooOld { .. } => "upgrade the NATS server".to_owned(),

@@ -130,7 +130,7 @@ impl Fleet {
         match self.connected().leases.create(run.as_str(), self.lease_value()).await {
             Ok(revision) => Ok(Some(revision)),
             Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => Ok(None),
-            Err(error) => Err(FleetError::refused("give a lease", &error)),
+            Err(error) => Err(FleetError::refused("grant a lease", &error)),
         }
     }
 }

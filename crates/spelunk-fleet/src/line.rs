@@ -61,7 +61,7 @@ impl Line {
         let name = name.rsplit('.').next().unwrap_or_default();
         let here = format!("{}.line.{name}", fleet.inner.options.prefix);
         let arriving = client.subscribe(here.clone()).await;
-        let arriving = arriving.map_err(|error| FleetError::refused("open a line", &error))?;
+        let arriving = arriving.map_err(|error| FleetError::refused("connect two nodes", &error))?;
         let now = Instant::now();
         Ok(Self {
             fleet: fleet.clone(),

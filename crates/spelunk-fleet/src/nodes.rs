@@ -65,7 +65,7 @@ impl Fleet {
             "calls": calls,
         });
         let put = self.connected().nodes.put(key_of(self.node()), Bytes::from(said.to_string())).await;
-        put.map(drop).map_err(|error| FleetError::refused("hear of this node", &error))
+        put.map(drop).map_err(|error| FleetError::refused("register this node", &error))
     }
 
     /// Removes this node from the fleet.

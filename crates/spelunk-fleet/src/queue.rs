@@ -64,7 +64,7 @@ impl Fleet {
 
     /// The next job; waits for at most `patience`.
     pub async fn next_job(&self, patience: Duration) -> Result<Option<QueuedJob>, FleetError> {
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
         let (began, filter) = (Instant::now(), self.queue_subject("*"));
         let mut turns = self.inner.turns.lock().await;
         let woken = self.connected().client.subscribe(self.wake_subject()).await;
@@ -93,7 +93,7 @@ impl Fleet {
             Some(consumer) => consumer,
             None => self.consumer(tenant).await?,
         };
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
         let mut jobs = consumer.fetch().max_messages(1).messages().await.map_err(|error| refused(&error))?;
         let job = tokio::time::timeout(REQUEST, jobs.next()).await.map_err(|error| refused(&error))?;
         let job = job.transpose().map_err(|error| refused(&error))?;

@@ -84,7 +84,7 @@ impl Fleet {
     async fn part(&self, shares: &Shares) -> Result<Range<u64>, FleetError> {
         let (bucket, key) = (&self.connected().rates, self.node_key(shares));
         let put = bucket.put(&key, Bytes::from_static(b"here")).await;
-        put.map_err(|error| FleetError::refused("say who uses a model", &error))?;
+        put.map_err(|error| FleetError::refused("register the use of a model", &error))?;
         let there = entries_below(bucket, &format!("{}.node.", shares.model)).await?;
         let nodes: BTreeSet<String> = there.into_iter().map(|(key, _)| key).chain([key.clone()]).collect();
         let place = nodes.iter().position(|node| *node == key).unwrap_or_default() as u64;

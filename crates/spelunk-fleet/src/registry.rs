@@ -47,7 +47,7 @@ impl Fleet {
         self.wait(async move {
             for kind in ["ticket", "cancel", "tries"] {
                 let purged = fleet.connected().runs.purge(format!("{kind}.{run}")).await;
-                purged.map_err(|error| FleetError::refused("forget a run", &error))?;
+                purged.map_err(|error| FleetError::refused("remove the record of a run", &error))?;
             }
             Ok(())
         })
@@ -98,7 +98,7 @@ impl Fleet {
         let (fleet, key) = (self.clone(), blake3::hash(key.as_bytes()).to_hex().to_string());
         self.wait(async move {
             let keys = &fleet.connected().keys;
-            let refused = |error: &dyn std::fmt::Display| FleetError::refused("remember a key", error);
+            let refused = |error: &dyn std::fmt::Display| FleetError::refused("record a key", error);
             match keys.create(&key, Bytes::from(value)).await {
                 Ok(_) => Ok(None),
                 Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => {
@@ -136,7 +136,7 @@ impl Fleet {
         self.wait(async move {
             let purge = || async {
                 let purged = fleet.connected().runs.purge(&key).await;
-                purged.map_err(|error| FleetError::refused("forget an attempt", &error))
+                purged.map_err(|error| FleetError::refused("remove the record of an attempt", &error))
             };
             fleet.persistently(PATIENCE, purge).await
         })

@@ -79,8 +79,9 @@ impl Fleet {
 
     async fn upload_file(&self, file: SnapshotFile) -> Result<(Entry, u64), FleetError> {
         let SnapshotFile { name, path } = file;
+        let shown = path.display().to_string();
         let read = tokio::task::spawn_blocking(move || read_file(&path)).await;
-        let bytes = read.map_err(|error| FleetError::refused("read a file", &error))??;
+        let bytes = read.map_err(|error| FleetError::File { path: shown, why: error.to_string() })??;
         let blob = digest(&bytes);
         let is_new = self.upload(&blob, &bytes, PATIENCE).await?;
         let n_bytes = bytes.len() as u64;
@@ -155,7 +156,7 @@ impl Fleet {
             // The digest of a large document includes its time, which must be the same on every node.
             file.set_modified(SystemTime::UNIX_EPOCH)
         });
-        written.await.map_err(|error| FleetError::refused("write a file", &error))??;
+        written.await.map_err(io::Error::from)??;
         Ok(())
     }
 }

@@ -47,7 +47,7 @@ async fn status(server: &Shared) -> Result<Option<Value>, Failure> {
 async fn show(State(server): State<Shared>, params: Params) -> Answer<Json<Value>> {
     params.finish()?;
     let status = status(&server).await?;
-    let status = status.ok_or_else(|| Problem::not_found("this server belongs to no fleet"))?;
+    let status = status.ok_or_else(|| Problem::not_found("this server does not belong to a fleet"))?;
     Ok(Json(status))
 }
 

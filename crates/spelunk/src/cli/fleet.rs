@@ -123,7 +123,7 @@ pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode,
     let fleet = shared.fleet();
     let slots = count(app.settings.server.runs_parallel_max, "run");
     app.say(&format!(
-        "node {} works for the fleet at {}, on up to {slots} at once",
+        "node {} joined the fleet at {} and takes up to {slots} at once",
         fleet.node(),
         fleet.address()
     ));
@@ -171,8 +171,8 @@ pub(crate) async fn ask(
     let FleetQuestion { question, sources, strategy, focus, schema } = question;
     let Sources { named, options, corpus } = sources;
     let Named::Now(inputs) = named else {
-        let message = "a fleet cannot be asked about the files of an earlier run".to_owned();
-        return Err(Usage { message, hint: "name the paths".into() }.into());
+        let message = "`--run` cannot be used with a fleet".to_owned();
+        return Err(Usage { message, hint: "pass the paths instead".into() }.into());
     };
     let fleet = shared.fleet();
     let (mut snapshots, mut buckets) = (Vec::new(), Vec::new());
@@ -295,7 +295,7 @@ fn files_of(
         SourceInput::Path(path) => (path, None),
         SourceInput::Typed { path, typed } => (path, Some(typed.display().to_string())),
         SourceInput::Database(_) | SourceInput::Objects(_) => {
-            let message = "a fleet cannot be asked about a database".to_owned();
+            let message = "a fleet cannot read databases".to_owned();
             let hint = "leave out `--fleet`, or export the rows to a file".to_owned();
             return Err(Usage { message, hint }.into());
         }

@@ -221,7 +221,7 @@ fn what_cannot_be_read_says_why() {
 
         hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
 
-        another server: error: could not read `s3://shelf`: the server answers `HTTP 418`
+        another server: error: could not read `s3://shelf`: the server sent `HTTP 418`
 
         hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
 
@@ -239,7 +239,7 @@ fn what_cannot_be_read_says_why() {
 
         too much: error: could not read `s3://shelf`: its objects are larger than 50 B
 
-        hint: name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
+        hint: name a prefix, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
     "#]].assert_eq(&said.join("\n"));
 }
 
@@ -285,7 +285,7 @@ fn an_object_that_is_cut_off_is_fetched_again_and_never_taken_for_whole() {
     let proxy = cutting(3);
     search(&proxy).check(&expect![[r#"
         --- stderr
-        error: could not read `s3://shelf/one.md`: an answer was cut off: end of file before message length reached
+        error: could not read `s3://shelf/one.md`: the reply was cut off: end of file before message length reached
 
         hint: try again
         --- exit 1

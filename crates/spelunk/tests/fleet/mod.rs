@@ -325,7 +325,7 @@ fn a_question_that_no_node_can_start_is_refused_where_it_was_asked() {
     let flag = fleet.run("laptop", &["ask", QUESTION, "notes", "--model", "openai/x"]);
     assert_eq!(flag.code, 2);
     assert!(
-        flag.stderr.contains("--model cannot be used with a fleet: its nodes run the question"),
+        flag.stderr.contains("--model cannot be used with a fleet, whose nodes have their own settings"),
         "{}",
         flag.stderr
     );

@@ -311,7 +311,7 @@ fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
         Ok(body) => body,
         Err(Unreadable::Newer) => return Ok(Taken::Over(Outcome::Return(BEAT))),
         Err(Unreadable::Garbage) => {
-            server.app.say("warning: something in the queue of the fleet is not a job; it was removed");
+            server.app.say("warning: an entry in the queue of the fleet is not a job and was removed");
             return Ok(Taken::Over(Outcome::Done));
         }
     };
