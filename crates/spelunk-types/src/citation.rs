@@ -49,6 +49,8 @@ names! { "result of a check", Found {
 pub enum Grounding {
     /// At least one citation, and every one was found.
     Cited,
+    /// A query over rows computed it, and no row contains it. The answer shows the query.
+    Computed,
     /// No citation was found in the sources.
     Uncited,
     /// The run stopped early; this is the answer it had.
@@ -63,6 +65,7 @@ impl Grounding {
     pub fn name(self) -> &'static str {
         match self {
             Self::Cited => "cited",
+            Self::Computed => "computed",
             Self::Uncited => "uncited",
             Self::Partial { .. } => "partial",
         }

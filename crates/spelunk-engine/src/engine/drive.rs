@@ -105,7 +105,7 @@ fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome
     match error {
         None => match answer.map(|answer| answer.grounding) {
             Some(Grounding::Partial { stopped_by }) => RunOutcome::Partial { stopped_by },
-            Some(Grounding::Cited | Grounding::Uncited) | None => RunOutcome::Answered,
+            Some(Grounding::Cited | Grounding::Computed | Grounding::Uncited) | None => RunOutcome::Answered,
         },
         Some(FrameError::Stopped(Stop::Cancelled)) => RunOutcome::Cancelled,
         Some(FrameError::Stopped(Stop::Limit(exceeded))) => {

@@ -8,8 +8,9 @@ use spelunk_types::{Limits, ModelRef};
 const SMALL_MILLIONS_MAX: f64 = 4_000.0;
 /// Smaller numbers are not a model size: `1m` often names a window.
 const NAMED_MILLIONS_MIN: f64 = 20.0;
-/// How many tokens a small model reads at once.
-const SMALL_SPAN_TOKENS: u64 = 2_000;
+/// How many tokens a small model reads at once. On the development half of `eval/real`, a model of 1.5B answers 123 of 208
+/// questions right and 28 wrong with 1,500, 116 and 29 with 2,000, 117 and 31 with 1,000.
+const SMALL_SPAN_TOKENS: u64 = 1_500;
 /// A model with at least this span is treated as a large one.
 const LARGE_SPAN_TOKENS_MIN: u64 = 6_000;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use spelunk_context::{QueryWatch, View};
 use spelunk_model::{Message, Prompt, Reply};
 use spelunk_tables::{Cell, Place, QueryResult, Tables};
-use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
+use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _, Grounding};
 
 use super::{LazyTables, query_ms_max};
 use crate::plain_answer::empty_reply;
@@ -183,7 +183,8 @@ async fn computed(
     let compute = move |watch: &QueryWatch| -> ComputedText {
         let ran = tables.with(&view, watch, |tables| run(tables, &sql, is_first));
         let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
-        Ok((computed.in_words(), quoted(&view, computed.places)))
+        let text = computed.in_words();
+        Ok((text, if computed.is_aggregate() { Vec::new() } else { quoted(&view, computed.places) }))
     };
     if !task.view.has_databases() {
         return Ok(watched(ms_max, compute).await);
@@ -271,6 +272,9 @@ fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, Strin
 async fn answer(frame: &Frame, task: &Task, text: &str, claims: Vec<Citation>) -> Result<Answer, FrameError> {
     let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
+    if claims.is_empty() {
+        return Ok(Answer { text: text.to_owned(), citations: claims, grounding: Grounding::Computed });
+    }
     evidence::check_claims(frame, &task.view, text, claims).await
 }
 
@@ -297,7 +301,26 @@ impl Computed {
             1 => " 1 line is not a row and was not counted.".to_owned(),
             n => format!(" {n} lines are not rows and were not counted."),
         };
-        format!("{value}{COMPUTED}{}: {sql}.{broken}", self.over)
+        format!("{value}{COMPUTED}{}: {sql}.{broken}{}", self.over, self.rows_used())
+    }
+
+    /// Whether no row contains the value: it was counted or summed up.
+    fn is_aggregate(&self) -> bool {
+        let sql: String = self.sql.to_lowercase().split_whitespace().collect();
+        ["count(", "sum(", "avg(", "total(", "groupby"].iter().any(|word| sql.contains(word))
+    }
+
+    /// Names some rows behind a value that no row contains: a quote of them would not prove it.
+    fn rows_used(&self) -> String {
+        if self.places.is_empty() || !self.is_aggregate() {
+            return String::new();
+        }
+        let name = |place: &Place| match place {
+            Place::Line(document, line) => format!("{document}:{line}"),
+            Place::Row(address, _) => address.clone(),
+        };
+        let first = self.places.iter().map(name).collect::<Vec<_>>().join(", ");
+        format!("\nThe first rows that it uses: {first}.")
     }
 }
 

@@ -79,7 +79,7 @@ class Answer(Generic[T]):
     usage: Usage
     #: The id of the run.
     run: str
-    #: ``cited``, ``uncited`` or ``partial``.
+    #: ``cited``, ``computed``, ``uncited`` or ``partial``.
     grounding: str
     #: From 0 to 1, if it is known.
     confidence: Optional[float]

@@ -164,7 +164,7 @@ fn schemas() -> Value {
             "required": ["run", "outcome", "answer", "success", "citations", "evidence", "metrics", "errors", "grounding", "usage"],
             "properties": {
                 "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
-                "grounding": { "type": ["string", "null"], "description": "cited, uncited or partial" },
+                "grounding": { "type": ["string", "null"], "description": "cited, computed, uncited or partial" },
                 "confidence": { "type": ["number", "null"], "description": "Confidence in the answer, from 0 to 1" },
                 "evidence": {
                     "type": "array", "items": { "type": "object", "required": ["is"], "properties": { "is": text } },

@@ -109,7 +109,9 @@ impl fmt::Display for FrameOutcome {
             Self::Answered { grounding: Grounding::Cited, citations, .. } => {
                 write!(f, "answered cited={}", citations.len())
             }
-            Self::Answered { grounding: Grounding::Uncited, .. } => f.write_str("answered uncited"),
+            Self::Answered { grounding: grounding @ (Grounding::Computed | Grounding::Uncited), .. } => {
+                write!(f, "answered {}", grounding.name())
+            }
             Self::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
                 write!(f, "answered partial {stopped_by}")
             }
