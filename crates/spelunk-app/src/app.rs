@@ -1,10 +1,16 @@
 //! The application: settings, workspace and engine of this process, shared by every frontend.
 
+#[cfg(feature = "fleet")]
+pub mod fleet;
+#[cfg(not(feature = "fleet"))]
+mod without_fleet;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
+use fleet::FleetPlace;
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ExternalTools, RateLimits, RunSettings, SystemClock};
 use spelunk_fs::PrivateDir;
@@ -12,12 +18,13 @@ use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, SyncMode, Workspace};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Limits;
+#[cfg(not(feature = "fleet"))]
+pub use without_fleet as fleet;
 
 use crate::config::{DurabilityChoice, Origin, SandboxChoice, Settings};
 use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
-use crate::fleet::FleetPlace;
 use crate::live_runs::LiveRuns;
 use crate::local::ModelFolder;
 use crate::log::LogWriter;
@@ -50,7 +57,7 @@ pub struct App {
     /// When old runs were last looked for.
     pub(crate) cleaned_at_ms: AtomicU64,
     cache_key: OnceLock<[u8; 32]>,
-    pub(crate) fleet: FleetPlace,
+    fleet: FleetPlace,
     /// Why the user's catalogue of hosted models is not used.
     pub catalogue_problem: Option<String>,
     pub json: bool,

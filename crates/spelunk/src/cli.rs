@@ -8,7 +8,7 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
-#[cfg_attr(not(feature = "fleet"), path = "cli/fleet/without.rs")]
+#[cfg(feature = "fleet")]
 mod fleet;
 mod greet;
 mod limits;
@@ -30,6 +30,8 @@ mod show;
 mod tool;
 mod tools;
 mod watch;
+#[cfg(not(feature = "fleet"))]
+mod without_fleet;
 mod worker;
 
 use std::ffi::OsString;
@@ -42,6 +44,8 @@ use spelunk_app::app::App;
 use spelunk_app::error_text::Paint;
 use spelunk_app::failure::Failure;
 use spelunk_app::provider;
+#[cfg(not(feature = "fleet"))]
+use without_fleet as fleet;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,7 +2,7 @@
 
 mod consent;
 mod events;
-#[cfg_attr(not(feature = "fleet"), path = "runs/fleet/without.rs")]
+#[cfg(feature = "fleet")]
 pub mod fleet;
 mod follow_up;
 mod lines;
@@ -15,6 +15,8 @@ mod service;
 mod source;
 mod supervisor;
 mod tickets;
+#[cfg(not(feature = "fleet"))]
+mod without_fleet;
 
 use std::sync::Arc;
 
@@ -36,6 +38,8 @@ use spelunk_engine::{Engine, EngineError};
 use spelunk_journal::{JournalError, digest, remove_run};
 use spelunk_types::{Limits, RunId};
 use tickets::{Key, Progress, Ticket};
+#[cfg(not(feature = "fleet"))]
+pub use without_fleet as fleet;
 
 use super::Shared;
 use super::auth::Client;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelunk_app::app::App;
+use spelunk_app::app::fleet::FleetWorkspace;
 use spelunk_app::asking::Sources;
 use spelunk_app::failure::Failure;
-use spelunk_app::fleet::FleetWorkspace;
 use spelunk_server::http::Server;
 use spelunk_types::RunId;
 

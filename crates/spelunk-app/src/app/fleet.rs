@@ -11,7 +11,7 @@ use spelunk_fs::PrivateDir;
 use spelunk_journal::Workspace;
 use spelunk_model::CallPlaces;
 
-use crate::app::App;
+use super::App;
 use crate::env;
 use crate::failure::Failure;
 
@@ -25,7 +25,7 @@ fn host_name() -> Option<String> {
 
 /// The connection, once it is made.
 #[derive(Default)]
-pub(crate) struct FleetPlace {
+pub(super) struct FleetPlace {
     connected: Mutex<Option<Arc<FleetWorkspace>>>,
 }
 
@@ -79,13 +79,13 @@ impl App {
     }
 
     /// Adds the runs of the fleet to a workspace.
-    pub(crate) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
         let Some(fleet) = self.fleet(Duration::ZERO)? else { return Ok(workspace) };
         Ok(workspace.with_shared(Arc::clone(&fleet) as _, fleet))
     }
 
     /// Where model calls are made, if this process belongs to a fleet.
-    pub(crate) fn places(&self) -> Option<Arc<dyn CallPlaces>> {
+    pub(super) fn places(&self) -> Option<Arc<dyn CallPlaces>> {
         self.fleet.connected().map(|shared| Arc::new(shared.fleet().clone()) as _)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use spelunk_app::app::fleet::FleetWorkspace;
 use spelunk_app::failure::Failure;
-use spelunk_app::fleet::FleetWorkspace;
 use spelunk_types::RunId;
 
 use super::super::Shared;

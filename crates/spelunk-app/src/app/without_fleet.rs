@@ -6,14 +6,14 @@ use std::time::Duration;
 use spelunk_journal::Workspace;
 use spelunk_model::CallPlaces;
 
-use crate::app::App;
+use super::App;
 use crate::failure::{Failure, Usage};
 
 /// There is none in this build.
 pub enum FleetWorkspace {}
 
 #[derive(Default)]
-pub(crate) struct FleetPlace {
+pub(super) struct FleetPlace {
     /// Always `None`.
     calls: Option<Arc<dyn CallPlaces>>,
 }
@@ -28,12 +28,12 @@ impl App {
         Err(Usage { message, hint }.into())
     }
 
-    pub(crate) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
         self.fleet(Duration::ZERO)?;
         Ok(workspace)
     }
 
-    pub(crate) fn places(&self) -> Option<Arc<dyn CallPlaces>> {
+    pub(super) fn places(&self) -> Option<Arc<dyn CallPlaces>> {
         self.fleet.calls.clone()
     }
 }
