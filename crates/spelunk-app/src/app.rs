@@ -3,7 +3,7 @@
 #[cfg(feature = "fleet")]
 pub mod fleet;
 #[cfg(not(feature = "fleet"))]
-mod without_fleet;
+pub mod without_fleet;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ mod source;
 mod supervisor;
 mod tickets;
 #[cfg(not(feature = "fleet"))]
-mod without_fleet;
+pub mod without_fleet;
 
 use std::sync::Arc;
 
