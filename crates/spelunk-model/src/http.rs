@@ -114,16 +114,7 @@ pub fn deepest_cause(error: &dyn std::error::Error) -> String {
 
 /// Escapes everything but letters, digits and `-._~`, so that a name is one path component.
 pub fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            other => encoded.push_str(&format!("%{other:02X}")),
-        }
-    }
-    encoded
+    spelunk_types::percent_encoded(text, |c| c.is_ascii_alphanumeric() || "-._~".contains(c))
 }
 
 /// Rejects a URL with parts that must not be shown, or to which no path can be appended.
