@@ -4,27 +4,19 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
-#[cfg(feature = "fleet")]
-use std::time::Duration;
 
 use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, ExternalTools, RateLimits, RunSettings, SystemClock};
-#[cfg(feature = "fleet")]
-use spelunk_fleet::{FleetOptions, FleetWorkspace, OUTAGE_MAX};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, SyncMode, Workspace};
-use spelunk_model::CallPlaces;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Limits;
 
 use crate::config::{DurabilityChoice, Origin, SandboxChoice, Settings};
-#[cfg(feature = "fleet")]
-use crate::env;
 use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
-#[cfg(feature = "fleet")]
 use crate::fleet::FleetPlace;
 use crate::live_runs::LiveRuns;
 use crate::local::ModelFolder;
@@ -58,8 +50,7 @@ pub struct App {
     /// When old runs were last looked for.
     pub(crate) cleaned_at_ms: AtomicU64,
     cache_key: OnceLock<[u8; 32]>,
-    #[cfg(feature = "fleet")]
-    fleet: FleetPlace,
+    pub(crate) fleet: FleetPlace,
     /// Why the user's catalogue of hosted models is not used.
     pub catalogue_problem: Option<String>,
     pub json: bool,
@@ -100,7 +91,6 @@ impl App {
             is_told: OnceLock::new(),
             cleaned_at_ms: AtomicU64::new(0),
             cache_key: OnceLock::new(),
-            #[cfg(feature = "fleet")]
             fleet: FleetPlace::default(),
             catalogue_problem,
             json: false,
@@ -164,62 +154,6 @@ impl App {
             DurabilityChoice::Power => SyncMode::Power,
         };
         self.shared(workspace.with_cache_key(key).with_sync_mode(sync_mode))
-    }
-
-    #[cfg(feature = "fleet")]
-    fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
-        let Some(fleet) = self.fleet(Duration::ZERO)? else { return Ok(workspace) };
-        Ok(workspace.with_shared(Arc::clone(&fleet) as _, fleet))
-    }
-
-    #[cfg(not(feature = "fleet"))]
-    fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
-        if self.settings.fleet.url.is_none() {
-            return Ok(workspace);
-        }
-        let message = "this build of Spelunk has no fleet".to_owned();
-        let hint = "leave out `fleet.url`, or use the command line".to_owned();
-        Err(Usage { message, hint }.into())
-    }
-
-    /// Where model calls are made, if this process belongs to a fleet.
-    #[cfg_attr(
-        not(feature = "fleet"),
-        expect(clippy::unused_self, reason = "without a fleet, calls are made here")
-    )]
-    fn places(&self) -> Option<Arc<dyn CallPlaces>> {
-        #[cfg(feature = "fleet")]
-        let places = self.fleet.connected().map(|shared| Arc::new(shared.fleet().clone()) as _);
-        #[cfg(not(feature = "fleet"))]
-        let places = None;
-        places
-    }
-
-    /// The configured fleet. If no server answers, keeps trying to connect for `patience`. Blocking.
-    #[cfg(feature = "fleet")]
-    pub fn fleet(&self, patience: Duration) -> Result<Option<Arc<FleetWorkspace>>, Failure> {
-        let settings = &self.settings.fleet;
-        let Some(url) = &settings.url else { return Ok(None) };
-        let file = |file: &Option<String>| file.as_ref().map(|file| self.current_dir.join(file));
-        let host = || {
-            let host = self.environment.text(env::HOSTNAME).map(str::to_owned);
-            let host = host.or_else(crate::fleet::host_name).unwrap_or_else(|| "node".to_owned());
-            format!("{host}-{}", std::process::id())
-        };
-        let options = || FleetOptions {
-            url: url.clone(),
-            credentials: file(&settings.creds_file),
-            ca_file: file(&settings.ca_file),
-            prefix: settings.prefix.clone(),
-            node: settings.node.clone().unwrap_or_else(host),
-            lease: Duration::from_millis(settings.lease_ms),
-            cache: self.user.cache("fleet"),
-            cache_bytes_max: settings.cache_bytes_max,
-            calls_max: settings.calls_max,
-            outage_max: OUTAGE_MAX,
-        };
-        let dir = || PrivateDir::new(self.workspace_root());
-        Ok(Some(self.fleet.connect(options, dir, patience)?))
     }
 
     /// The workspace, if it exists: reading must not leave traces. An untrusted workspace is opened read-only.

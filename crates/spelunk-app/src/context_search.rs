@@ -259,7 +259,7 @@ fn key_of(context: &Context) -> String {
             format!("id {}", context.id)
         }
     };
-    digest(named.as_bytes()).as_str().chars().take(20).collect()
+    digest(named.as_bytes()).to_string().chars().take(20).collect()
 }
 
 struct Texts {

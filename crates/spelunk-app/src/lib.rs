@@ -12,8 +12,8 @@ pub mod context_search;
 pub mod env;
 pub mod error_text;
 pub mod failure;
-#[cfg(feature = "fleet")]
-mod fleet;
+#[cfg_attr(not(feature = "fleet"), path = "fleet/without.rs")]
+pub mod fleet;
 mod library;
 pub mod live_runs;
 pub mod local;

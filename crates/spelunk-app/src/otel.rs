@@ -199,7 +199,7 @@ impl Fold {
 
     /// Deterministic: the same item has the same id each time it is sent.
     fn id(&self, of: &str) -> String {
-        digest(format!("{} {of}", self.run).as_bytes()).as_str().chars().take(16).collect()
+        digest(format!("{} {of}", self.run).as_bytes()).to_string().chars().take(16).collect()
     }
 
     fn span(
@@ -211,7 +211,7 @@ impl Fold {
         (from_ms, to_ms): (u64, u64),
         attributes: &[Value],
     ) -> Value {
-        let trace: String = digest(self.run.as_bytes()).as_str().chars().take(32).collect();
+        let trace: String = digest(self.run.as_bytes()).to_string().chars().take(32).collect();
         json!({
             "traceId": trace,
             "spanId": self.id(of),

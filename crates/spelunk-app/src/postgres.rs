@@ -218,7 +218,7 @@ fn told(error: &Error) -> ServerError {
         return ServerError::TooLong;
     }
     let hint = if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION].contains(code) {
-        "check the user, and give the password by `PGPASSWORD` or `~/.pgpass`; one in a URL is not kept for `resume`"
+        "check the user, and set the password with `PGPASSWORD` or `~/.pgpass`; a password in the URL is not kept for `resume`"
     } else if *code == SqlState::INVALID_CATALOG_NAME {
         "`psql -l` lists the databases of a server"
     } else if said.severity() == "FATAL" || code.code().starts_with("57") || code.code().starts_with("53") {

@@ -205,12 +205,12 @@ impl<'a> Client<'a> {
             }
             if n_listed > LISTED_MAX {
                 let why = format!("it has more than {LISTED_MAX} objects");
-                return Err(error(why, "name a part of it: `s3://BUCKET/PREFIX`"));
+                return Err(error(why, "name a prefix: `s3://BUCKET/PREFIX`"));
             }
             match page.next {
                 None => return Ok(objects),
                 Some(next) if !is_stuck && token.as_ref() != Some(&next) => token = Some(next),
-                Some(_) => return Err(error("its list does not go on", REACH_HINT)),
+                Some(_) => return Err(error("its list of objects repeats or has an empty page", REACH_HINT)),
             }
         }
     }
@@ -224,7 +224,7 @@ impl<'a> Client<'a> {
         );
         let url = format!("{}?{query}", self.place.base_url);
         let body = self.retried(|| async { text(self.send(&url).await?).await }).await?;
-        let foreign = || error("the answer is not a list of objects", REACH_HINT);
+        let foreign = || error("the server's reply is not a list of objects", REACH_HINT);
         read_listing(&body.unwrap_or_default()).ok_or_else(foreign)
     }
 
@@ -298,15 +298,15 @@ impl<'a> Client<'a> {
         let code = listing::code(&body).unwrap_or_else(|| format!("HTTP {status}"));
         let bucket = &self.place.bucket;
         match (status, code.as_str()) {
-            (429 | 500..=599, _) => Failed::Again(error(format!("the server answers `{code}`"), "try again")),
+            (429 | 500..=599, _) => Failed::Again(error(format!("the server sent `{code}`"), "try again")),
             (_, "NoSuchBucket") => Failed::Final(error(format!("there is no bucket `{bucket}`"), REACH_HINT)),
             (301 | 307 | 400, "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed") => {
-                let region = region.unwrap_or_else(|| "another one".to_owned());
-                Failed::Final(error(format!("its region is `{region}`"), "set `AWS_REGION`"))
+                let region = region.map_or("another region".to_owned(), |region| format!("`{region}`"));
+                Failed::Final(error(format!("the bucket is in {region}"), "set `AWS_REGION`"))
             }
             (404, _) | (403, "AccessDenied" | "InvalidObjectState") if !is_list => Failed::Missing,
             (401 | 403, _) => Failed::Final(error(format!("access was denied (`{code}`)"), RIGHTS_HINT)),
-            _ => Failed::Final(error(format!("the server answers `{code}`"), REACH_HINT)),
+            _ => Failed::Final(error(format!("the server sent `{code}`"), REACH_HINT)),
         }
     }
 }
@@ -319,7 +319,7 @@ impl Bucket {
             return Ok(());
         }
         let why = format!("its objects are larger than {}", crate::units::bytes(self.cache.bytes_max));
-        let hint = "name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`";
+        let hint = "name a prefix, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`";
         Err(Failed::Final(error(why, hint)))
     }
 }
@@ -331,7 +331,7 @@ fn late() -> ObjectError {
 /// The next bytes of an answer.
 async fn next_chunk(answer: &mut reqwest::Response) -> Result<Option<Vec<u8>>, Failed> {
     let next = tokio::time::timeout(SILENCE_MAX, answer.chunk()).await.map_err(|_| Failed::Again(late()))?;
-    let cut = |problem| error(format!("an answer was cut off: {}", deepest_cause(&problem)), "try again");
+    let cut = |problem| error(format!("the reply was cut off: {}", deepest_cause(&problem)), "try again");
     Ok(next.map_err(|problem| Failed::Again(cut(problem)))?.map(Into::into))
 }
 

@@ -83,7 +83,7 @@ impl SourceError {
         let (why, hint) = match error {
             ServerError::Unusable { why, hint } => (why, hint),
             ServerError::TooLong => (
-                "it does not answer in time".to_owned(),
+                "it did not answer in time".to_owned(),
                 "check that the server is not overloaded, and try again",
             ),
             ServerError::Rejected(why) => (why, "check what the account may read"),

@@ -106,7 +106,7 @@ pub enum ImageError {
     #[error("its header is damaged")]
     Damaged,
     /// Its header declares more pixels than providers accept.
-    #[error("it is {width} x {height} pixels, and {SIDE_PIXELS_MAX} on a side are the most")]
+    #[error("it is {width} x {height} pixels; the maximum is {SIDE_PIXELS_MAX} per side")]
     TooWide {
         /// The declared width.
         width: u32,
@@ -114,7 +114,7 @@ pub enum ImageError {
         height: u32,
     },
     /// It has fewer pages.
-    #[error("it has no page {page}, but {n_pages}")]
+    #[error("it has no page {page}: it has {n_pages}")]
     NoPage {
         /// The requested page.
         page: u32,

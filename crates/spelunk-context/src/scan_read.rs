@@ -134,7 +134,7 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
     for (name, digest) in documents {
         hasher.update(&(name.len() as u64).to_le_bytes());
         hasher.update(name.as_bytes());
-        hasher.update(digest.as_str().as_bytes());
+        hasher.update(digest.to_string().as_bytes());
     }
     BlobId::from_hash(*hasher.finalize().as_bytes())
 }

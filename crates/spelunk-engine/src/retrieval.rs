@@ -25,7 +25,7 @@ const RANKED_BYTES_MAX: u64 = 1_000_000;
 pub fn index_folder(whole: &View) -> String {
     let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(NAMES_MAX).collect();
     let key = spelunk_journal::digest(names.join("\n").as_bytes());
-    format!("index-v1/{}", key.as_str().get(..16).unwrap_or_default())
+    format!("index-v1/{}", key.to_string().get(..16).unwrap_or_default())
 }
 
 pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync>;

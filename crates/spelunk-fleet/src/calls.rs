@@ -1,7 +1,7 @@
-//! Model calls on several nodes. A node makes up to `calls_max` calls at once, for its own runs and for those of others.
-//! Where more are wanted, a call goes to whichever node has room and the same model; only the prompt and the reply
-//! travel. The run, its journal and its limits stay where they are. If the node of a run is lost, those who make its calls
-//! keep the replies for the node that continues it.
+//! Model calls across nodes. A node makes up to `calls_max` calls at once, for its own runs and for
+//! other nodes. Further calls go to any node with a free slot and the same model. Only the prompt and
+//! the reply travel; the run, its journal and its limits stay. If the node of a run is lost, the nodes
+//! that make its calls keep the replies for the node that continues the run.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use tokio::task::JoinSet;
 use crate::line::{Frame, Line};
 use crate::{AGAIN, Fleet, lock};
 
-/// Calls of another format are not heard.
+/// Part of the subject, so that nodes do not receive calls in another format.
 const FORMAT: u64 = 1;
-/// The nodes that hear of a call; one of them gets it.
+/// The queue group: one of its nodes receives each call.
 const GROUP: &str = "nodes";
-/// How long to wait for a node that may have room.
+/// How long to wait for a node to answer.
 const ANSWER: Duration = Duration::from_secs(1);
-/// How long to wait before asking again, if no node has room.
+/// How long to wait before asking again if no node has a free slot.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
-/// How long a node keeps a place for a call whose start is being recorded.
+/// How long a node reserves a slot while the caller records the start of the call.
 const HOLD: Duration = Duration::from_secs(10);
-/// How long a node that stops finishes calls of others.
+/// How long a stopping node waits for the calls that it makes for others.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long a reply is kept for the node that continues the run of a lost one.
+/// How long a reply is kept after the node that wanted it was lost.
 const KEEP: Duration = Duration::from_mins(5);
 
 impl Fleet {
@@ -46,12 +46,12 @@ impl Fleet {
         self.inner.options.calls_max
     }
 
-    /// Whether calls of this model can be made elsewhere. A program, or a model inside a process, is only here.
+    /// Whether other nodes can call this model. A program or an in-process model is local.
     pub fn travels(model: &dyn Model) -> bool {
         !model.facts().computes_here && model.reference().base_url.starts_with("http")
     }
 
-    /// Makes calls of this model for other nodes, until `stop`.
+    /// Makes calls of this model for other nodes until `stop` completes.
     pub async fn make_calls(&self, model: Arc<dyn Model>, stop: impl Future<Output = ()>) {
         let mut calls = JoinSet::new();
         tokio::select! {
@@ -65,7 +65,7 @@ impl Fleet {
     async fn take_calls(&self, model: &Arc<dyn Model>, calls: &mut JoinSet<()>) {
         let (client, slots) = (&self.connected().client, &self.inner.slots);
         loop {
-            // A node without room does not listen, so that calls go to those with room.
+            // A full node does not subscribe, so that calls go to nodes with free slots.
             drop(slots.acquire().await);
             let subject = self.calls_subject(model.reference());
             let Ok(mut wanted) = client.queue_subscribe(subject, GROUP.to_owned()).await else {
@@ -95,7 +95,7 @@ impl Fleet {
         format!("{}.calls.{FORMAT}.{key}", self.inner.options.prefix)
     }
 
-    /// The subject at which the reply to a call is kept.
+    /// The subject under which a kept reply is requested.
     fn kept_subject(&self, model: &ModelRef, said: &[u8]) -> String {
         let key = blake3::hash(&[self.calls_subject(model).as_bytes(), said].concat()).to_hex();
         format!("{}.kept.{key}", self.inner.options.prefix)
@@ -109,13 +109,13 @@ impl Fleet {
         matches!(answer, Ok(Frame::Here)).then_some(line)
     }
 
-    /// A line to a node that keeps a place for a call of this model.
+    /// A line to a node that has reserved a slot for a call of this model.
     async fn find_place(&self, subject: String) -> Line {
-        // One call at a time asks; the others wait behind it.
+        // Only one call at a time asks.
         let front = Arc::clone(lock(&self.inner.asking).entry(subject.clone()).or_default());
         let _front = front.lock().await;
         let (tell, told) = oneshot::channel();
-        // A task of its own: if a place is free here first, the one elsewhere must still be given back.
+        // A separate task: if a local slot is free first, the remote one must still be released.
         self.spawn(ask_for_place(self.clone(), subject, tell));
         match told.await {
             Ok(line) => line,
@@ -151,13 +151,13 @@ impl CallPlaces for Fleet {
     }
 }
 
-/// Asks repeatedly until a node has room or the caller is gone.
+/// Asks repeatedly until a node has a free slot or the caller is gone.
 async fn ask_for_place(fleet: Fleet, subject: String, tell: oneshot::Sender<Line>) {
     let Ok(mut line) = Line::open(&fleet, None).await else { return };
     while !tell.is_closed() {
         line.knock(subject.clone()).await;
         if let Ok(Frame::Here) = tokio::time::timeout(ANSWER, line.frame()).await {
-            // If the caller is gone, the line closes and the node gets its place back.
+            // If the caller is gone, the line closes, which releases the slot.
             drop(tell.send(line));
             return;
         }
@@ -170,7 +170,7 @@ fn here(slot: Option<OwnedSemaphorePermit>) -> CallPlace {
     Box::new(move |model, prompt, call| {
         let deltas = model.stream(prompt, call);
         Box::pin(deltas.inspect(move |_| {
-            // Held as long as the stream.
+            // Held as long as the stream exists.
             let _slot = &slot;
         }))
     })
@@ -181,11 +181,11 @@ fn there(line: Line) -> CallPlace {
     Box::new(move |_, prompt, call| arriving(line, Some(write_call(prompt, call))))
 }
 
-/// A call whose reply may be kept at some node; it is made only if it is not.
+/// Fetches the reply if some node has kept it; otherwise makes the call.
 fn kept_or(fleet: Fleet, place: CallPlace) -> CallPlace {
     Box::new(move |model, prompt, call| -> ModelStream {
         let subject = fleet.kept_subject(model.reference(), &write_call(prompt, call));
-        // Nothing is sent before it is polled.
+        // Nothing is sent until this is polled.
         let made = place(model, prompt, call);
         let either = async move {
             match fleet.find_kept(subject).await {
@@ -204,7 +204,7 @@ fn arriving(line: Line, unsent: Option<Vec<u8>>) -> ModelStream {
         if let Some(unsent) = unsent {
             line.send(&unsent).await;
         }
-        // The request was sent and may be charged, as one whose connection broke.
+        // The request was sent and may be charged, like one whose connection broke.
         let piece = line.receive().await.and_then(|bytes| read_piece(&bytes));
         let piece = piece.unwrap_or(Err(ModelError::StreamCut));
         let left = (!is_last(&piece)).then_some((line, None));
@@ -226,14 +226,14 @@ async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: Own
     let kept = fleet.kept_subject(model.reference(), &said);
     let (mut slot, mut pieces) = (Some(slot), Vec::new());
     let mut other = Other::There(line);
-    // Until whoever asked has all of it and closes the line.
+    // Until the caller has the whole reply and closes the line.
     loop {
         tokio::select! {
             piece = deltas.next(), if slot.is_some() => {
                 let piece = piece.unwrap_or(Err(ModelError::StreamCut));
                 pieces.push(write_piece(&piece));
                 other.send(&pieces[pieces.len() - 1..]).await;
-                // An error is not kept.
+                // Errors are not kept.
                 if piece.is_err() {
                     return;
                 }
@@ -263,7 +263,7 @@ async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: Own
     }
 }
 
-/// Whoever wants the reply to a call that this node makes.
+/// The receiver of the reply to a call that this node makes.
 enum Other {
     There(Line),
     /// The node is lost; another one may ask for the reply.
@@ -273,7 +273,7 @@ enum Other {
     },
 }
 
-/// What becomes of it.
+/// What the receiver did.
 enum Next {
     /// Nobody wants the reply any longer.
     Over,

@@ -1,4 +1,4 @@
-//! Connecting to the fleet: checks the server, and makes the streams and buckets that are not there yet.
+//! Connects to the fleet: checks the server and creates missing streams and buckets.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,39 +16,39 @@ use crate::FleetError;
 
 /// How long one attempt to connect may take.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long servers may need to choose a leader.
+/// How long a leader election may take.
 const ELECTION: Duration = Duration::from_secs(20);
 /// How long one request may take.
 pub(crate) const REQUEST: Duration = Duration::from_secs(5);
-/// How long a node counts after it was last heard of.
+/// How long a node is listed after its last report.
 const NODE: Duration = Duration::from_secs(30);
 /// How long an idempotency key is remembered.
 const KEY: Duration = Duration::from_hours(24);
 const PREFIX_CHARS_MAX: usize = 32;
-/// Marks the streams that a fleet made.
+/// The metadata key of streams that a fleet created.
 const MARK: &str = "spelunk-fleet";
 const FORMAT: &str = "1";
-/// Replicas where the servers are a cluster: one of three may be lost.
+/// Replicas in a cluster: one of three servers may be lost.
 const REPLICAS: usize = 3;
 
-/// How to reach a fleet, and who we are in it.
+/// How to connect to a fleet, and the settings of this node.
 #[derive(Debug, Clone)]
 pub struct FleetOptions {
     /// Addresses of NATS servers, separated by commas.
     pub url: String,
     /// A file with the credentials of a NATS user.
     pub credentials: Option<PathBuf>,
-    /// A file with root certificates, if the system's are not meant.
+    /// A file with root certificates, used instead of the system's.
     pub ca_file: Option<PathBuf>,
-    /// What the names of all streams begin with: two fleets can share servers.
+    /// The prefix of all stream names, so that two fleets can share servers.
     pub prefix: String,
     /// The name of this node.
     pub node: String,
-    /// How long a lease is valid after it was renewed; the same on every node.
+    /// How long a lease lasts without renewal; the same on every node.
     pub lease: Duration,
     /// Where snapshots are unpacked.
     pub cache: PathBuf,
-    /// How large they may be together.
+    /// The maximum size of all unpacked snapshots.
     pub cache_bytes_max: u64,
     /// How many model calls this node makes at once.
     pub calls_max: u64,
@@ -56,7 +56,7 @@ pub struct FleetOptions {
     pub outage_max: Duration,
 }
 
-/// The connection and everything in it.
+/// An open connection with its streams and buckets.
 pub(crate) struct Connected {
     pub(crate) client: Client,
     pub(crate) context: Context,
@@ -68,16 +68,16 @@ pub(crate) struct Connected {
     pub(crate) nodes: kv::Store,
     pub(crate) rates: kv::Store,
     pub(crate) blobs: ObjectStore,
-    /// The stream of the blobs, for the times of its messages.
+    /// The stream that stores `blobs`, for the times of its messages.
     pub(crate) blob_stream: Stream<()>,
     pub(crate) denials: Denials,
 }
 
-/// What the server last denied to this user, and when. A request that it denies is not answered, and the reason comes
-/// apart from it.
+/// The last permission denial and its time. The server sends it apart from the denied request, which
+/// it does not answer.
 pub(crate) type Denials = watch::Receiver<Option<(Instant, String)>>;
 
-/// Connects; keeps trying for `patience` if nobody answers.
+/// Connects; retries for `patience` if no server answers.
 pub(crate) async fn connect(options: &FleetOptions, patience: Duration) -> Result<Connected, FleetError> {
     check_prefix(&options.prefix)?;
     let began = Instant::now();
@@ -112,7 +112,7 @@ pub(crate) async fn connect(options: &FleetOptions, patience: Duration) -> Resul
             }
         };
         match made {
-            // Servers that are choosing a leader do not answer.
+            // Servers do not answer while they elect a leader.
             Err(FleetError::Refused { .. }) if began.elapsed() < patience.max(ELECTION) => {
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }
@@ -153,7 +153,7 @@ async fn try_connect(options: &FleetOptions) -> Result<(Client, Denials), FleetE
         what: shown(&options.url),
         why: "write it as `nats://HOST:4222`",
     })?;
-    // The client does not take them from the address.
+    // The client ignores credentials in an address.
     let user = addresses.iter().find_map(|address| Some((address.username()?, address.password())));
     connect = match user {
         Some((user, Some(password))) => connect.user_and_password(decoded(user), decoded(password)),
@@ -162,7 +162,7 @@ async fn try_connect(options: &FleetOptions) -> Result<(Client, Denials), FleetE
     };
     let connected = connect.connect(addresses).await.map_err(|error| {
         let (kind, cause) = (error.kind().to_string(), std::error::Error::source(&error));
-        // The certificate of a server comes as a kind of I/O error.
+        // A rejected server certificate is reported as an I/O error.
         let is_of_tls = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
         let is_of_tls = is_of_tls.is_some_and(|cause| cause.kind() == std::io::ErrorKind::InvalidData);
         let cause = cause.map(ToString::to_string).filter(|cause| !cause.contains(&kind));
@@ -172,7 +172,7 @@ async fn try_connect(options: &FleetOptions) -> Result<(Client, Denials), FleetE
     Ok((connected, denials))
 }
 
-/// Whether a server was there and will say the same again.
+/// Whether a server answered and would refuse again.
 fn is_final(kind: ConnectErrorKind) -> bool {
     match kind {
         ConnectErrorKind::ServerParse
@@ -186,7 +186,7 @@ fn is_final(kind: ConnectErrorKind) -> bool {
     }
 }
 
-/// A part of a URL without its percent signs.
+/// Percent-decodes a part of a URL.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = part.as_bytes();
@@ -227,7 +227,7 @@ fn check_prefix(prefix: &str) -> Result<(), FleetError> {
     Err(FleetError::Option { name: "prefix", what: prefix.to_owned(), why })
 }
 
-/// Makes what is not there yet.
+/// Creates missing streams and buckets.
 struct Maker<'a> {
     context: &'a Context,
     prefix: &'a str,
@@ -264,7 +264,7 @@ impl Maker<'_> {
         if self.is_cluster { REPLICAS } else { 1 }
     }
 
-    /// A stream whose writers are refused when it is full, so that nothing is lost silently.
+    /// A stream that, when full, rejects new messages instead of dropping old ones.
     async fn stream(
         &self,
         name: &str,
@@ -293,14 +293,14 @@ impl Maker<'_> {
         }
         match self.context.create_stream(wanted.clone()).await {
             Ok(stream) => Ok(stream),
-            // Another node was faster.
+            // Another node created it first.
             Err(error) if is_taken(&error.kind()) => {
                 let opened = self.context.get_stream(&wanted.name).await;
                 let stream = opened.map_err(|error| FleetError::refused("open a stream", &error))?;
                 check_same(&wanted, &stream.cached_info().config)?;
                 Ok(stream)
             }
-            Err(error) => Err(FleetError::refused(format!("make the stream `{}`", wanted.name), &error)),
+            Err(error) => Err(FleetError::refused(format!("create the stream `{}`", wanted.name), &error)),
         }
     }
 
@@ -317,9 +317,9 @@ impl Maker<'_> {
             Ok(store) => store,
             Err(_) => match self.context.create_key_value(config).await {
                 Ok(store) => store,
-                // Another node was faster.
+                // Another node created it first.
                 Err(error) => {
-                    let refused = || FleetError::refused(format!("make the bucket `{bucket}`"), &error);
+                    let refused = || FleetError::refused(format!("create the bucket `{bucket}`"), &error);
                     self.context.get_key_value(&bucket).await.map_err(|_| refused())?
                 }
             },
@@ -345,7 +345,7 @@ impl Maker<'_> {
         match self.context.create_object_store(config).await {
             Ok(store) => Ok(store),
             Err(error) => {
-                let refused = || FleetError::refused(format!("make the object store `{bucket}`"), &error);
+                let refused = || FleetError::refused(format!("create the object store `{bucket}`"), &error);
                 self.context.get_object_store(&bucket).await.map_err(|_| refused())
             }
         }
@@ -360,14 +360,14 @@ fn is_taken(kind: &CreateStreamErrorKind) -> bool {
     matches!(kind, CreateStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NAME_EXIST)
 }
 
-/// A stream that somebody else made is not used, unless it is what we would have made.
+/// Refuses an existing stream that differs from what we would create.
 fn check_same(wanted: &Config, there: &Config) -> Result<(), FleetError> {
     let foreign =
         |what: &str| Err(FleetError::Foreign { stream: wanted.name.clone(), what: what.to_owned() });
     match () {
-        () if !there.metadata.contains_key(MARK) => foreign("no fleet made it"),
+        () if !there.metadata.contains_key(MARK) => foreign("it was not created by a fleet"),
         () if there.metadata.get(MARK) != wanted.metadata.get(MARK) => {
-            foreign("another version of Spelunk made it")
+            foreign("it was created by another version of Spelunk")
         }
         () if there.subjects != wanted.subjects => foreign("its subjects differ"),
         () if there.retention != wanted.retention => foreign("its retention differs"),

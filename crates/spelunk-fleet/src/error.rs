@@ -1,10 +1,10 @@
-//! Why the fleet cannot be used.
+//! The errors of a fleet.
 
 use std::io;
 
 use spelunk_types::{ErrorCode, Explain, RunId};
 
-/// A fleet that cannot be used, or that refused something.
+/// Why the fleet cannot be used, or did not do something.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FleetError {
@@ -12,7 +12,7 @@ pub enum FleetError {
     Option { name: &'static str, what: String, why: &'static str },
     #[error("could not connect to the fleet at `{url}`: {why}")]
     Unreachable { url: String, why: String, is_final: bool },
-    #[error("the NATS server denies something to this user: {why}")]
+    #[error("the NATS server denied permission: {why}")]
     Denied { why: String },
     #[error("the NATS server at `{url}` has version {version}; a fleet needs 2.10 or newer")]
     TooOld { url: String, version: String },
@@ -22,9 +22,9 @@ pub enum FleetError {
     Foreign { stream: String, what: String },
     #[error("the fleet did not {what}: {why}")]
     Refused { what: String, why: String },
-    #[error("the fleet could not store something: {why}")]
+    #[error("the NATS servers refused to store data: {why}")]
     Full { why: String },
-    #[error("the fleet did not answer within {seconds} s while it was asked to {what}")]
+    #[error("the fleet did not {what} within {seconds} s")]
     Silent { what: String, seconds: u64 },
     #[error("another node has taken over run `{}`", run.short())]
     TakenOver { run: RunId },
@@ -34,7 +34,7 @@ pub enum FleetError {
     File { path: String, why: String },
     #[error("the snapshot `{manifest}` is {what}")]
     Snapshot { manifest: String, what: String },
-    #[error("a local file of the fleet could not be used")]
+    #[error("could not use a local file of this node")]
     Local {
         #[from]
         source: io::Error,
@@ -42,16 +42,15 @@ pub enum FleetError {
 }
 
 impl FleetError {
-    /// An operation that the fleet refused.
     pub(crate) fn refused(what: impl Into<String>, why: &dyn std::fmt::Display) -> Self {
         Self::Refused { what: what.into(), why: why.to_string() }
     }
 
-    /// Whether another attempt may succeed: the servers did not answer, or another node wrote first and may be lost since.
+    /// Whether a retry may succeed: the servers did not answer, or a node that may be gone took over.
     pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut next = Some(error);
         while let Some(error) = next {
-            // An `io::Error` names as its source what is below the error that it carries.
+            // `io::Error::source` skips the error that it carries.
             let carried = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let of_fleet = match carried {
                 Some(carried) => carried.downcast_ref::<Self>(),
@@ -104,7 +103,7 @@ impl Explain for FleetError {
                 "check that a NATS server runs there, and the credentials (`--fleet-creds FILE`)".to_owned()
             }
             Self::Denied { .. } => {
-                "give the user the permissions of docs/fleet.md, section Security".to_owned()
+                "grant this user the permissions in docs/fleet.md, section Security".to_owned()
             }
             Self::File { .. } => "exclude it with `--exclude GLOB`".to_owned(),
             Self::TooOld { .. } => "upgrade the NATS server".to_owned(),

@@ -1,6 +1,6 @@
-//! Blobs that nothing needs any more. A blob is kept if a journal, a job of the queue or a note about a run names it,
-//! directly or through a list of files; and if it was stored or used again within the last day, because whoever has
-//! just sent it names it soon.
+//! Garbage collection of blobs. A blob is kept if a journal, a queued job or a note about a run names
+//! it, directly or through a manifest. It is also kept for a day after it was stored or marked as used,
+//! because its sender may be about to name it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,12 +23,12 @@ use crate::nodes::entries;
 use crate::snapshot::read_manifest;
 use crate::{Fleet, FleetError, PATIENCE};
 
-/// How long a blob is kept that nothing names. Far above the difference of any two clocks.
+/// How long an unnamed blob is kept; far longer than the difference between any two clocks.
 pub(crate) const GRACE: Duration = Duration::from_hours(24);
-/// A blob that is used after this time is marked as used.
+/// A blob that is used when its mark is older than this is marked again.
 const USED: Duration = Duration::from_hours(6);
 
-/// What the fleet knows about a blob.
+/// A blob in the fleet. `age` counts from when it was stored or last marked as used.
 struct Stored {
     seq: u64,
     bytes: u64,
@@ -38,7 +38,7 @@ struct Stored {
 impl Fleet {
     async fn stored(&self, blob: &BlobId) -> Result<Option<Stored>, FleetError> {
         let subject =
-            format!("$O.{}_blobs.M.{}", self.inner.options.prefix, BASE64_URL_SAFE.encode(blob.as_str()));
+            format!("$O.{}_blobs.M.{}", self.inner.options.prefix, BASE64_URL_SAFE.encode(blob.to_string()));
         let message = match self.connected().blob_stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => message,
             Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => return Ok(None),
@@ -51,7 +51,7 @@ impl Fleet {
         Ok(is_there.then_some(Stored { seq: message.sequence, bytes, age }))
     }
 
-    /// Whether the fleet has a blob and keeps it for whoever names it soon.
+    /// Whether the fleet has a blob. Marks it as used, so that it is kept until it is named.
     pub(crate) async fn has_blob(&self, blob: &BlobId, bytes: u64) -> Result<bool, FleetError> {
         match self.stored(blob).await? {
             Some(stored) if stored.bytes != bytes => return Ok(false),
@@ -60,14 +60,14 @@ impl Fleet {
             None => return Ok(false),
         }
         let same = UpdateMetadata { name: blob.to_string(), ..UpdateMetadata::default() };
-        match self.connected().blobs.update_metadata(blob.as_str(), same).await {
+        match self.connected().blobs.update_metadata(&blob.to_string(), same).await {
             Ok(info) => Ok(!info.deleted),
             Err(error) if matches!(error.kind(), UpdateMetadataErrorKind::NotFound) => Ok(false),
             Err(error) => Err(FleetError::refused("keep a blob", &error)),
         }
     }
 
-    /// What jobs and notes name.
+    /// The blobs that jobs and notes name.
     pub(crate) async fn blobs_of_jobs(&self) -> Result<BTreeSet<BlobId>, FleetError> {
         let mut texts: Vec<Vec<u8>> = Vec::new();
         let subject = format!("{}.queue.*", self.inner.options.prefix);
@@ -87,7 +87,7 @@ impl Fleet {
         for text in texts {
             named.extend(blob_names_in(&String::from_utf8_lossy(&text)));
         }
-        // A long request is a blob of its own.
+        // A long request is a blob that may name others.
         for blob in named.clone() {
             let bytes = self.download(&blob, PATIENCE).await?.unwrap_or_default();
             if bytes.first() == Some(&b'{') && read_manifest(&bytes).is_none() {
@@ -100,14 +100,14 @@ impl Fleet {
         Ok(named)
     }
 
-    /// The blobs that a list of files names; none if it is not one.
+    /// The blobs of the files in a manifest; none if it is not a manifest.
     pub(crate) async fn files_of(&self, manifest: &BlobId) -> Result<Vec<BlobId>, FleetError> {
         let bytes = self.download(manifest, PATIENCE).await?.unwrap_or_default();
         let files = read_manifest(&bytes).unwrap_or_default();
         Ok(files.into_iter().map(|file| file.blob).collect())
     }
 
-    /// Removes what is not named and what nobody has stored or used for so long.
+    /// Removes blobs that are not in `named` and were neither stored nor used within `grace`.
     pub(crate) async fn collect(
         &self,
         named: BTreeSet<BlobId>,
@@ -119,7 +119,7 @@ impl Fleet {
         let listed: Vec<_> = listed.try_collect().await.map_err(|error| refused(&error))?;
         let mut report = GcReport::default();
         for info in listed {
-            // Not a name that we create.
+            // We did not create this object.
             let Ok(blob) = info.name.parse::<BlobId>() else { continue };
             let Some(stored) = self.stored(&blob).await? else { continue };
             if named.contains(&blob) || stored.age < grace {
@@ -127,13 +127,13 @@ impl Fleet {
                 continue;
             }
             if !dry_run {
-                // Somebody may have used it just now. In the instant that is left, a question would be told to ask again.
+                // It may have been used meanwhile. A question that still loses this race fails: `ask again`.
                 let is_unused = self.stored(&blob).await?.is_some_and(|again| again.seq == stored.seq);
                 if !is_unused {
                     report.blobs_kept += 1;
                     continue;
                 }
-                let deleted = self.connected().blobs.delete(blob.as_str()).await;
+                let deleted = self.connected().blobs.delete(blob.to_string()).await;
                 deleted.map_err(|error| FleetError::refused("remove a blob", &error))?;
             }
             report.files_removed += 1;

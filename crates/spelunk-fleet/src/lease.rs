@@ -1,6 +1,6 @@
-//! Leases: each run has one writer in the whole fleet. A lease expires unless its holder renews it. It is not a fence:
-//! a holder that was paused may still believe in it. The fence is the journal itself, whose messages name the one
-//! before them; a lease only keeps two nodes from working on one run for long.
+//! Leases: each run has one writer in the whole fleet. A lease expires unless its holder renews it. It
+//! is not a fence: a paused holder may not know that it has expired. The fence is the journal, whose
+//! messages name their predecessors; a lease only keeps two nodes from working on one run for long.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) struct Leases {
     held: Mutex<HashMap<RunId, Weak<Held>>>,
 }
 
-/// A lease that this process holds, any number of times.
+/// A lease that this process holds, shared by any number of `RunLease`s.
 struct Held {
     leases: Arc<Leases>,
     run: RunId,
@@ -38,7 +38,7 @@ pub(crate) struct RunLease {
 }
 
 impl RunLease {
-    /// Calls this when it is dropped.
+    /// Calls `released` when the lease is dropped.
     pub(crate) fn then(mut self, released: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.released = Some(Box::new(released));
         self
@@ -106,7 +106,7 @@ impl Leases {
         lock(&self.held).get(run).is_some_and(|held| held.strong_count() > 0)
     }
 
-    /// The journal has messages of another node: the lease was lost, whatever is known of it.
+    /// Marks a lease as lost because the journal has messages of another node.
     pub(crate) fn lose(&self, run: &RunId) {
         if let Some(held) = lock(&self.held).get(run).and_then(Weak::upgrade) {
             held.is_lost.store(true, Ordering::SeqCst);
@@ -130,7 +130,7 @@ impl Fleet {
         match self.connected().leases.create(run.as_str(), self.lease_value()).await {
             Ok(revision) => Ok(Some(revision)),
             Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => Ok(None),
-            Err(error) => Err(FleetError::refused("give a lease", &error)),
+            Err(error) => Err(FleetError::refused("grant a lease", &error)),
         }
     }
 }
@@ -142,7 +142,7 @@ async fn renew(fleet: Fleet, held: Weak<Held>, run: RunId) {
         let Some(held) = held.upgrade() else { return };
         renew_once(&fleet, &held, &run).await;
         let is_lost = held.is_lost.load(Ordering::SeqCst);
-        // If all others were dropped meanwhile, this one releases it, and waits for this runtime.
+        // Dropping the last reference releases the lease and waits for this runtime.
         fleet.apart(move || drop(held));
         if is_lost {
             return;
@@ -155,7 +155,7 @@ async fn renew_once(fleet: &Fleet, held: &Held, run: &RunId) {
     let renewed = fleet.connected().leases.update(run.as_str(), fleet.lease_value(), revision).await;
     let renewed = match renewed {
         Err(error) if matches!(error.kind(), UpdateErrorKind::WrongLastRevision) => {
-            // It has expired. If no other node holds it, it is ours again; the journal shows whether one did.
+            // It has expired. Take it again if it is free; the journal shows if another node wrote.
             fleet.create_lease(run).await
         }
         // No answer: try again, it may not have expired yet.
@@ -172,7 +172,7 @@ async fn renew_once(fleet: &Fleet, held: &Held, run: &RunId) {
 impl Drop for Held {
     fn drop(&mut self) {
         let mut all = lock(&self.leases.held);
-        // Somebody may have taken it again in the meantime.
+        // Another thread may have taken it again meanwhile.
         if all.get(&self.run).is_some_and(|held| held.strong_count() == 0) {
             all.remove(&self.run);
         }
@@ -182,7 +182,7 @@ impl Drop for Held {
         }
         let (fleet, run) = (self.leases.fleet.clone(), self.run.clone());
         let revision = self.revision.load(Ordering::SeqCst);
-        // Awaited, so that a process that ends at once has released it. If it cannot be deleted, it expires.
+        // Waits, so that a process that exits now has released it. If this fails, the lease expires.
         drop(self.leases.fleet.wait(async move {
             let deleted = fleet.connected().leases.delete_expect_revision(run.as_str(), Some(revision)).await;
             deleted.map_err(|error| FleetError::refused("release a lease", &error))

@@ -1,6 +1,6 @@
-//! Runs on more than one machine. NATS JetStream is the log, the queue, the lease and the blob store; this crate maps
-//! the workspace of one machine onto it. A node's workspace directory is a copy: journals and blobs are written to the
-//! fleet first. Each message of a journal names the message before it, so of two writers only one succeeds.
+//! Runs on more than one machine. NATS JetStream provides the log, the queue, leases and blobs. The
+//! workspace directory of a node is a copy: journals and blobs are written to the fleet first. Each
+//! journal message names its predecessor, so that only one of two concurrent writers succeeds.
 
 mod calls;
 mod connect;
@@ -37,7 +37,7 @@ pub use workspace::FleetWorkspace;
 
 /// How long a run waits for servers that do not answer.
 pub const OUTAGE_MAX: Duration = Duration::from_mins(10);
-/// How long a person waits for them.
+/// How long other operations keep retrying.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -50,25 +50,25 @@ pub struct Fleet {
 struct Inner {
     options: FleetOptions,
     connected: Connected,
-    /// Distinguishes this process from every other writer.
+    /// Unique to this process.
     writer: String,
-    /// The largest message that the servers accept, with headers.
+    /// The largest message that the servers accept, including headers.
     payload_max: usize,
-    /// The calls that this node may make at once.
+    /// Limits the concurrent calls of this node.
     slots: Arc<Semaphore>,
-    /// Where calls that wait for a place elsewhere queue, by the subject of their model.
+    /// Per model subject: held by the one call that is asking other nodes for a slot.
     asking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
-    /// Whose job is next.
+    /// Which tenant is next.
     turns: tokio::sync::Mutex<queue::Turns>,
-    /// What this node has of the rates of models.
+    /// This node's shares of the rate limits of models.
     rates: Mutex<HashMap<String, Arc<rates::Shares>>>,
-    /// Set when the process stops: nobody waits for the fleet any longer.
+    /// Set at shutdown: operations stop waiting for the fleet.
     is_closing: AtomicBool,
-    /// The connection lives here, so that synchronous code can use it from any thread.
+    /// Drives the connection, so that synchronous code can use it from any thread.
     runtime: OwnRuntime,
 }
 
-/// A runtime that can be dropped in asynchronous code, where waiting for its end is not allowed.
+/// A runtime that can be dropped in asynchronous code, where a blocking shutdown would panic.
 struct OwnRuntime(Option<Runtime>);
 
 impl Drop for OwnRuntime {
@@ -80,8 +80,7 @@ impl Drop for OwnRuntime {
 }
 
 impl Fleet {
-    /// Connects, and makes what the fleet needs if it is not there yet. Keeps trying for `patience` if no server
-    /// answers. Blocking.
+    /// Connects and creates what is missing. Retries for `patience` if no server answers. Blocking.
     pub fn connect(options: FleetOptions, patience: Duration) -> Result<Self, FleetError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -115,12 +114,12 @@ impl Fleet {
         &self.inner.options.node
     }
 
-    /// The servers, without passwords.
+    /// The server addresses, without credentials.
     pub fn address(&self) -> String {
         connect::shown(&self.inner.options.url)
     }
 
-    /// From now on, an operation that the fleet does not answer fails at once.
+    /// After this, operations that the fleet does not answer fail at once.
     pub fn close(&self) {
         self.inner.is_closing.store(true, Ordering::SeqCst);
     }
@@ -137,7 +136,7 @@ impl Fleet {
         format!("{}.journal.{run}", self.inner.options.prefix)
     }
 
-    /// Waits for an answer of the fleet from synchronous code.
+    /// Runs `work` to completion from synchronous code.
     fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, FleetError>> + Send + 'static,
@@ -146,7 +145,7 @@ impl Fleet {
         self.inner.runtime.wait(work)?.map_err(|error| self.explained(error, began))
     }
 
-    /// Does something that may be done twice, again and again until the fleet answers: a new leader takes a while.
+    /// Retries an idempotent operation until the fleet answers: electing a leader takes a while.
     async fn persistently<T, F: Future<Output = Result<T, FleetError>>>(
         &self,
         patience: Duration,
@@ -166,7 +165,7 @@ impl Fleet {
         }
     }
 
-    /// An operation that was not answered, with the reason if the server has denied something since it began.
+    /// Turns a missing answer into `Denied` if the server has denied something since `began`.
     fn explained(&self, error: FleetError, began: Instant) -> FleetError {
         if !matches!(error, FleetError::Refused { .. } | FleetError::Silent { .. }) {
             return error;
@@ -178,7 +177,7 @@ impl Fleet {
         }
     }
 
-    /// Does something that waits for the fleet, off the threads that it waits for.
+    /// Runs work that blocks on the fleet, off the threads that would be blocked.
     fn apart(&self, work: impl FnOnce() + Send + 'static) {
         if let Some(runtime) = &self.inner.runtime.0 {
             runtime.spawn_blocking(work);
@@ -199,7 +198,7 @@ impl OwnRuntime {
     ) -> Result<T, FleetError> {
         let (tell, told) = mpsc::sync_channel(1);
         self.0.as_ref().ok_or_else(stopped)?.spawn(async move {
-            // Nobody listens any longer if the caller is gone.
+            // Fails only if the caller is gone.
             drop(tell.send(work.await));
         });
         told.recv().map_err(|_| stopped())

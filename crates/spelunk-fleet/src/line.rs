@@ -1,5 +1,5 @@
-//! A line between two nodes, for one call: messages of any size in order, and the knowledge that the other end is still
-//! there. Nothing of it is stored. If a message is lost, the line breaks; it is never silently incomplete.
+//! A line between two nodes for one call: large messages in order, and heartbeats. Nothing is stored.
+//! If a frame is lost, the line breaks; it is never silently incomplete.
 
 use std::time::{Duration, Instant};
 
@@ -9,20 +9,20 @@ use futures_util::StreamExt as _;
 
 use crate::{Fleet, FleetError};
 
-/// How often an end says that it is there.
+/// How often an end sends a heartbeat.
 const BEAT: Duration = Duration::from_secs(1);
-/// How long the other end may be silent.
+/// How long the other end may be silent before the line breaks.
 const SILENCE: Duration = Duration::from_secs(10);
 /// The largest message: a prompt with as many images as providers accept.
 const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
-/// The first byte of every frame.
+/// The kinds of frames, in their first byte.
 const MORE: u8 = 0;
 const WHOLE: u8 = 1;
 const HERE: u8 = 2;
 const END: u8 = 3;
 
-/// One end of a line. Dropping it tells the other end.
+/// One end of a line. Dropping it notifies the other end.
 pub(crate) struct Line {
     fleet: Fleet,
     /// The subject of this end.
@@ -35,15 +35,15 @@ pub(crate) struct Line {
     gathered: Vec<u8>,
     heard_at: Instant,
     beat_at: Instant,
-    /// Whether the other end was closed, and not lost.
+    /// Whether the other end was closed rather than lost.
     is_closed: bool,
-    /// Since when nobody has been at the other end. Servers that were just restarted do not know yet who is there.
+    /// Since when nobody listens at the other end. Just restarted servers do not know their clients.
     missed_since: Option<Instant>,
 }
 
-/// What arrives at an end.
+/// A frame that arrived.
 pub(crate) enum Frame {
-    /// The other end is there, and is known from now on.
+    /// A heartbeat. The first one tells who the other end is.
     Here,
     /// A part of a message, and whether it is the last.
     Piece { number: u32, is_last: bool, bytes: Bytes },
@@ -54,14 +54,14 @@ pub(crate) enum Frame {
 }
 
 impl Line {
-    /// An end, whose other end may not be known yet.
+    /// Opens an end. The other end may not be known yet.
     pub(crate) async fn open(fleet: &Fleet, there: Option<Subject>) -> Result<Self, FleetError> {
         let client = &fleet.connected().client;
         let name = client.new_inbox();
         let name = name.rsplit('.').next().unwrap_or_default();
         let here = format!("{}.line.{name}", fleet.inner.options.prefix);
         let arriving = client.subscribe(here.clone()).await;
-        let arriving = arriving.map_err(|error| FleetError::refused("open a line", &error))?;
+        let arriving = arriving.map_err(|error| FleetError::refused("connect two nodes", &error))?;
         let now = Instant::now();
         Ok(Self {
             fleet: fleet.clone(),
@@ -78,19 +78,19 @@ impl Line {
         })
     }
 
-    /// Asks whoever listens to this subject for the other end; the next frame is the answer.
+    /// Asks the listeners of a subject for the other end; the next frame is the answer.
     pub(crate) async fn knock(&self, subject: String) {
-        // If it is not sent, no answer comes.
+        // If this is lost, no answer comes.
         let client = &self.fleet.connected().client;
         drop(client.publish_with_reply(subject, self.here.clone(), Bytes::new()).await);
     }
 
-    /// Tells an end that was knocking that there is no room.
+    /// Tells an end that knocked that there is no free slot.
     pub(crate) async fn refuse(fleet: &Fleet, there: Subject) {
         drop(fleet.connected().client.publish(there, Bytes::from_static(&[END])).await);
     }
 
-    /// Says that this end is there.
+    /// Sends a heartbeat.
     pub(crate) async fn say_here(&mut self) {
         self.beat_at = Instant::now() + BEAT;
         self.publish(Bytes::from_static(&[HERE])).await;
@@ -110,7 +110,7 @@ impl Line {
 
     async fn publish(&self, frame: Bytes) {
         let Some(there) = self.there.clone() else { return };
-        // A frame that is not sent is missed by its number, or by the silence.
+        // A lost frame is noticed by its number or by the silence.
         let client = &self.fleet.connected().client;
         drop(client.publish_with_reply(there, self.here.clone(), frame).await);
     }
@@ -123,7 +123,7 @@ impl Line {
                 return Frame::Nobody;
             }
             match (&self.there, message.reply) {
-                // Somebody else who answered too late.
+                // Another node answered too late.
                 (Some(there), Some(from)) if *there != from => continue,
                 (None, from) => self.there = from,
                 (Some(_), _) => {}
@@ -144,13 +144,11 @@ impl Line {
         }
     }
 
-    /// Whether the other end was closed by whoever had it.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// The next message; `None` if the other end is closed or gone, or if something was lost. May be cancelled and called
-    /// again.
+    /// The next message; `None` if the other end is closed or gone or a frame was lost. Cancel-safe.
     pub(crate) async fn receive(&mut self) -> Option<Vec<u8>> {
         loop {
             let beat_at = self.beat_at.into();

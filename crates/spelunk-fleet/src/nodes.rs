@@ -1,4 +1,4 @@
-//! Who is in the fleet and what it is doing.
+//! The nodes of a fleet and its state.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Fleet, FleetError};
 
-/// What a node says about itself.
+/// A node's report about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeReport {
     /// `serve` or `worker`.
@@ -29,19 +29,19 @@ pub struct NodeReport {
 /// The state of a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetStatus {
-    /// What each node said last.
+    /// The last report of each node.
     pub nodes: BTreeMap<String, Value>,
-    /// Runs that nobody works on yet.
+    /// Runs that no node has taken yet.
     pub queued: u64,
     /// Runs that some node has taken from the queue.
     pub taken: u64,
-    /// Who works on which run.
+    /// The node that works on each run.
     pub leases: BTreeMap<String, String>,
     /// Runs with a journal.
     pub runs: u64,
     /// The size of all journals.
     pub journal_bytes: u64,
-    /// How many copies the servers keep.
+    /// How many replicas the servers keep.
     pub replicas: u64,
 }
 
@@ -57,7 +57,7 @@ impl FleetStatus {
 }
 
 impl Fleet {
-    /// Tells the others about this node; counts for half a minute.
+    /// Publishes a report of this node, which expires after 30 seconds.
     pub async fn report(&self, report: &NodeReport) -> Result<(), FleetError> {
         let NodeReport { role, version, slots, running, calls_max, calls } = report;
         let said = json!({
@@ -65,13 +65,13 @@ impl Fleet {
             "calls": calls,
         });
         let put = self.connected().nodes.put(key_of(self.node()), Bytes::from(said.to_string())).await;
-        put.map(drop).map_err(|error| FleetError::refused("hear of this node", &error))
+        put.map(drop).map_err(|error| FleetError::refused("register this node", &error))
     }
 
-    /// This node leaves.
+    /// Removes this node from the fleet.
     pub async fn leave(&self) {
         self.give_back_shares().await;
-        // It expires by itself.
+        // If this fails, the report expires.
         drop(self.connected().nodes.purge(key_of(self.node())).await);
     }
 
@@ -111,15 +111,15 @@ impl Fleet {
     }
 }
 
-/// Every key of a bucket and its value. The list of the client would leave a consumer on the server each time, of which there
-/// may be only so many.
+/// All entries of a bucket. The client's own listing would leave a consumer on the server each time,
+/// and the number of consumers is limited.
 pub(crate) async fn entries(
     bucket: &async_nats::jetstream::kv::Store,
 ) -> Result<Vec<(String, Bytes)>, FleetError> {
     entries_below(bucket, "").await
 }
 
-/// The same for keys that begin with this, which ends with a dot.
+/// All entries whose keys begin with `key`, which is empty or ends with a dot.
 pub(crate) async fn entries_below(
     bucket: &async_nats::jetstream::kv::Store,
     key: &str,

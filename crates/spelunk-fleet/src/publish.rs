@@ -1,5 +1,5 @@
-//! Appending to the journal of a run. A message names the last message before it, so that a writer who lost its lease
-//! without noticing cannot write; and it has an id of its own, so that it can be sent again when no answer came.
+//! Appends to the journal of a run. Each message names its predecessor, so that a writer that lost its
+//! lease unnoticed cannot write. Each has an id, so that it can be sent again if no answer comes.
 
 use std::time::Instant;
 
@@ -13,35 +13,35 @@ use spelunk_types::RunId;
 
 use crate::{AGAIN, Fleet, FleetError};
 
-/// The errors of a store that is full.
+/// The error codes of a full store.
 const FULL: [ErrorCode; 4] = [
     ErrorCode::STREAM_STORE_FAILED,
     ErrorCode::STORAGE_RESOURCES_EXCEEDED,
     ErrorCode::INSUFFICIENT_RESOURCES,
     ErrorCode::ACCOUNT_RESOURCES_EXCEEDED,
 ];
-/// What the headers of a message may take.
+/// The space reserved for the headers of a message.
 const HEADERS_BYTES: usize = 512;
 
 /// What to do after a message was not acknowledged.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
-    /// Nobody knows whether it was stored: send it again.
+    /// It is unknown whether it was stored: send it again.
     Again,
-    /// Another message is in its place.
+    /// A message is in its place: look whether it is this one.
     Look,
     /// It will never be stored.
     Stop,
 }
 
 impl Fleet {
-    /// The largest message of a journal.
+    /// The largest payload of a message.
     pub(crate) fn message_bytes_max(&self) -> usize {
         self.inner.payload_max.saturating_sub(HEADERS_BYTES)
     }
 
-    /// Appends to the journal of a run after the message `seq_before`, 0 for the first one; `offset` is its position in
-    /// the journal. Returns the number of the new message. Blocking.
+    /// Appends after message `seq_before` (0 if the journal is empty), at `offset` bytes. Returns the
+    /// number of the new message. Blocking.
     pub(crate) fn publish(
         &self,
         run: &RunId,
@@ -95,7 +95,7 @@ impl Fleet {
         }
     }
 
-    /// The number and the headers of the last message of a subject, as the leader of the stream knows it.
+    /// The number and headers of the last message of a subject, read from the leader of the stream.
     pub(crate) async fn last_message(&self, subject: &str) -> Result<Option<(u64, HeaderMap)>, FleetError> {
         use async_nats::jetstream::stream::LastRawMessageErrorKind;
         match self.connected().journal.get_last_raw_message_by_subject(subject).await {
@@ -131,7 +131,7 @@ fn next(error: &PublishError) -> Next {
     }
 }
 
-/// Whether a text in which the client has put an error means that.
+/// Whether an error message of the client contains a code of a full store.
 pub(crate) fn says_full(text: &str) -> bool {
     let code = text.rsplit_once("error code ").and_then(|(_, code)| code.trim_end_matches(')').parse().ok());
     code.is_some_and(|code| FULL.contains(&ErrorCode(code)))

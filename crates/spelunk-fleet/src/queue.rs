@@ -1,6 +1,6 @@
-//! The queue of runs to start or continue. A job stays in it until its run has ended: if a node dies, the job is
-//! delivered to another one. Each tenant has a subject and a consumer of its own, and nodes go round them: however much
-//! one tenant has queued, the first job of another waits for one round.
+//! The queue of runs to start or continue. A job stays in it until its run has ended: if a node dies,
+//! the job is delivered to another one. Each tenant has its own subject and consumer, and nodes serve
+//! tenants in turn: the first job of a tenant waits for one round, however much others have queued.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use crate::connect::REQUEST;
 use crate::nodes::subjects;
 use crate::{Fleet, FleetError, PATIENCE};
 
-/// Jobs of a tenant that are in progress in the whole fleet.
+/// The maximum number of jobs of one tenant in progress in the whole fleet.
 const WORKING_MAX: i64 = 100_000;
-/// How long an unused consumer is kept. Jobs that it delivered are delivered again, and their runs are leased.
+/// How long an unused consumer is kept. Its unfinished jobs are delivered again; their leases hold.
 const UNUSED: Duration = Duration::from_hours(1);
 
-/// How often to look without having heard of a job.
+/// How often to poll without a wake-up.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A job that this node has taken.
@@ -28,17 +28,16 @@ pub struct QueuedJob {
     message: Message,
 }
 
-/// Whose turn it is, as this node sees it.
+/// Whose turn it is on this node.
 #[derive(Default)]
 pub(crate) struct Turns {
-    /// The subject of the tenant that had the last one.
+    /// The subject of the tenant that was served last.
     last: String,
     consumers: HashMap<String, PullConsumer>,
 }
 
 impl Fleet {
-    /// Puts a job into the queue; durable when this returns. Tenants take turns. `id` distinguishes the job from others:
-    /// one that is sent twice is queued once. Blocking.
+    /// Queues a job durably. A job that is sent twice with the same `id` is queued once. Blocking.
     pub fn enqueue(&self, tenant: &str, id: &str, job: Vec<u8>) -> Result<(), FleetError> {
         use async_nats::jetstream::message::PublishMessage;
         let tenant = blake3::hash(tenant.as_bytes()).to_hex();
@@ -58,20 +57,20 @@ impl Fleet {
         })
     }
 
-    /// How often a node has to say that it is still working on a job.
+    /// How often a node must report progress on a job.
     pub fn beat(&self) -> Duration {
         self.inner.options.lease / 2
     }
 
-    /// The next job, waiting for at most so long.
+    /// The next job; waits for at most `patience`.
     pub async fn next_job(&self, patience: Duration) -> Result<Option<QueuedJob>, FleetError> {
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
         let (began, filter) = (Instant::now(), self.queue_subject("*"));
         let mut turns = self.inner.turns.lock().await;
         let woken = self.connected().client.subscribe(self.wake_subject()).await;
         let mut woken = woken.map_err(|error| refused(&error))?;
         loop {
-            // What was said before is seen now.
+            // Discard earlier wake-ups: the list below includes their jobs.
             while let Some(Some(_)) = woken.next().now_or_never() {}
             let tenants = subjects(&self.connected().queue, filter.clone()).await?;
             for tenant in turns.in_order(tenants) {
@@ -94,11 +93,11 @@ impl Fleet {
             Some(consumer) => consumer,
             None => self.consumer(tenant).await?,
         };
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("give a job", error);
+        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
         let mut jobs = consumer.fetch().max_messages(1).messages().await.map_err(|error| refused(&error))?;
         let job = tokio::time::timeout(REQUEST, jobs.next()).await.map_err(|error| refused(&error))?;
         let job = job.transpose().map_err(|error| refused(&error))?;
-        // One that does not answer is not asked again: it may be gone.
+        // Reused only if it answered: otherwise it may be gone.
         turns.consumers.insert(tenant.to_owned(), consumer);
         Ok(job)
     }
@@ -109,7 +108,7 @@ impl Fleet {
             durable_name: Some(name.to_owned()),
             filter_subject: tenant.to_owned(),
             ack_policy: AckPolicy::Explicit,
-            // A little longer than the lease, which another node needs.
+            // Longer than the lease, which must expire before another node can work on the run.
             ack_wait: self.inner.options.lease * 3 / 2,
             max_ack_pending: WORKING_MAX,
             max_deliver: -1,
@@ -135,7 +134,7 @@ impl Fleet {
 }
 
 impl Turns {
-    /// The tenants in order of their turns: after the one that had the last.
+    /// The tenants in the order of their turns, beginning after the one that was served last.
     fn in_order(&mut self, mut tenants: Vec<String>) -> Vec<String> {
         tenants.sort_unstable();
         self.consumers.retain(|tenant, _| tenants.binary_search(tenant).is_ok());
@@ -146,20 +145,20 @@ impl Turns {
 }
 
 impl QueuedJob {
-    /// What was put into the queue.
+    /// The bytes that were queued.
     pub fn body(&self) -> &[u8] {
         &self.message.payload
     }
 
-    /// Says that this node is still working on it.
+    /// Reports that this node is still working on it.
     pub async fn is_in_progress(&self) {
-        // If nobody hears it, the job is delivered again, and the lease of the run keeps others from starting it.
+        // If this is lost, the job is delivered again; the lease keeps other nodes from starting it.
         drop(self.message.ack_with(AckKind::Progress).await);
     }
 
     /// Removes it from the queue.
     pub async fn done(&self) {
-        // If nobody hears it, it is delivered again and found to be done.
+        // If this is lost, the job is delivered again and found to be done.
         drop(tokio::time::timeout(REQUEST, self.message.double_ack()).await);
     }
 

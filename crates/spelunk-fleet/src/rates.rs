@@ -1,6 +1,6 @@
-//! The rate of a model, for the whole fleet. It is divided into shares, and a share is a key that one node at a time can
-//! have: nodes borrow the shares of their part and give back those that belong to others. The keys of a lost node expire,
-//! as leases do. So all nodes together never have more than the whole, and a node without a share sends nothing.
+//! The rate limit of a model for the whole fleet. It is divided into shares, each held by at most one
+//! node. A node takes its part of the shares and gives back the others; those of a lost node expire like
+//! leases. So all nodes together stay within the limit, and a node without a share sends nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,14 +14,14 @@ use spelunk_types::ModelRef;
 use crate::nodes::{entries_below, key_of};
 use crate::{AGAIN, Fleet, FleetError, lock};
 
-/// The shares of a rate, unless it has fewer requests.
+/// The number of shares of a rate, unless it allows fewer requests per minute.
 const SHARES: u64 = 64;
 /// A share is renewed this many times before it would expire.
 const RENEWALS: u32 = 4;
 
-/// What this node has of a model's rate.
+/// This node's shares of a model's rate.
 pub(crate) struct Shares {
-    /// The key of the model.
+    /// The key of the model and its rate.
     model: String,
     n_all: u64,
     held: Mutex<BTreeMap<u64, Held>>,
@@ -31,7 +31,7 @@ pub(crate) struct Shares {
 #[derive(Clone, Copy)]
 struct Held {
     revision: u64,
-    /// Counted from before the request, so it ends before the key expires.
+    /// Counted from before the request, so that it ends before the key expires.
     valid_until: Instant,
 }
 
@@ -52,7 +52,7 @@ impl Fleet {
         shares.part_of(rate)
     }
 
-    /// Gives back all shares. Others get them sooner than if they expired.
+    /// Gives back all shares, so that other nodes need not wait for them to expire.
     pub(crate) async fn give_back_shares(&self) {
         let all = std::mem::take(&mut *lock(&self.inner.rates));
         for shares in all.values() {
@@ -65,7 +65,7 @@ impl Fleet {
         drop(self.connected().rates.delete(self.node_key(shares)).await);
     }
 
-    /// Whether this node has used the model within the time of a lease. If not, the next use begins anew.
+    /// Whether this node has used the model within the time of a lease. If not, forgets its shares.
     fn uses(&self, shares: &Arc<Shares>) -> bool {
         let mut all = lock(&self.inner.rates);
         let is_known = all.get(&shares.model).is_some_and(|known| Arc::ptr_eq(known, shares));
@@ -80,32 +80,32 @@ impl Fleet {
         format!("{}.node.{}", shares.model, key_of(self.node()))
     }
 
-    /// The shares that are this node's part: the nodes that use the model divide them by the order of their names.
+    /// This node's part: the nodes that use the model divide the shares in the order of their names.
     async fn part(&self, shares: &Shares) -> Result<Range<u64>, FleetError> {
         let (bucket, key) = (&self.connected().rates, self.node_key(shares));
         let put = bucket.put(&key, Bytes::from_static(b"here")).await;
-        put.map_err(|error| FleetError::refused("say who uses a model", &error))?;
+        put.map_err(|error| FleetError::refused("register the use of a model", &error))?;
         let there = entries_below(bucket, &format!("{}.node.", shares.model)).await?;
         let nodes: BTreeSet<String> = there.into_iter().map(|(key, _)| key).chain([key.clone()]).collect();
         let place = nodes.iter().position(|node| *node == key).unwrap_or_default() as u64;
         Ok(part(place, nodes.len() as u64, shares.n_all, self.round()))
     }
 
-    /// What decides whose turn it is where there are more nodes than shares.
+    /// Decides whose turn it is if there are more nodes than shares.
     #[expect(clippy::disallowed_methods, reason = "clocks that differ only delay a turn")]
     fn round(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         since.as_secs() / self.inner.options.lease.as_secs().max(1)
     }
 
-    /// Gives back what is not in this part, renews what is held, and takes what is free. Whether it has all of it then.
+    /// Gives back shares outside `part`, renews held ones and takes free ones; true if it has all then.
     async fn adjust(&self, shares: &Shares, part: Range<u64>) -> bool {
         let (bucket, lease) = (&self.connected().rates, self.inner.options.lease);
         let key = |share: u64| format!("{}.share.{share}", shares.model);
         let value = || Bytes::from(self.node().to_owned());
         let held = lock(&shares.held).clone();
         for (share, Held { revision, .. }) in held.iter().filter(|(share, _)| !part.contains(*share)) {
-            // First here: from now on it is not used.
+            // Removed here first, so that it is no longer used.
             lock(&shares.held).remove(share);
             drop(bucket.delete_expect_revision(key(*share), Some(*revision)).await);
         }
@@ -120,7 +120,7 @@ impl Fleet {
                 Some(revision) => {
                     lock(&shares.held).insert(share, Held { revision, valid_until });
                 }
-                // If it was lost, it ends by itself, and is taken anew.
+                // A share that was lost ends at `valid_until` and is taken again later.
                 None => has_all = false,
             }
         }
@@ -157,7 +157,7 @@ impl Shares {
     }
 }
 
-/// The shares of the node at this place among all. Where there are fewer shares than nodes, they take turns.
+/// The shares of the node at `place`. If there are fewer shares than nodes, the nodes take turns.
 fn part(place: u64, n_nodes: u64, n_all: u64, round: u64) -> Range<u64> {
     let place = if n_nodes > n_all { (place + round) % n_nodes } else { place };
     place * n_all / n_nodes..(place + 1) * n_all / n_nodes

@@ -1,5 +1,5 @@
-//! Small facts about runs that every node needs: those that have no journal yet, requests to cancel, idempotency keys,
-//! and how often a run was tried. Blobs are here, too.
+//! Small facts that every node needs: runs without a journal yet, requests to cancel, idempotency keys
+//! and numbers of attempts. Also stores and reads blobs.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Fleet {
         })
     }
 
-    /// What was recorded. Blocking.
+    /// What `note_run` recorded. Blocking.
     pub fn noted_run(&self, run: &RunId) -> Result<Option<Vec<u8>>, FleetError> {
         let (fleet, key) = (self.clone(), format!("ticket.{run}"));
         self.wait(async move {
@@ -41,13 +41,13 @@ impl Fleet {
         })
     }
 
-    /// Forgets what was recorded, and that it was to be cancelled. Blocking.
+    /// Forgets the record, the cancellation and the attempts of a run. Blocking.
     pub fn forget_run(&self, run: &RunId) -> Result<(), FleetError> {
         let (fleet, run) = (self.clone(), run.clone());
         self.wait(async move {
             for kind in ["ticket", "cancel", "tries"] {
                 let purged = fleet.connected().runs.purge(format!("{kind}.{run}")).await;
-                purged.map_err(|error| FleetError::refused("forget a run", &error))?;
+                purged.map_err(|error| FleetError::refused("remove the record of a run", &error))?;
             }
             Ok(())
         })
@@ -62,7 +62,7 @@ impl Fleet {
         })
     }
 
-    /// Whether a run is to be cancelled. Blocking.
+    /// Whether somebody asked to cancel a run. Blocking.
     pub fn is_cancelled(&self, run: &RunId) -> Result<bool, FleetError> {
         let (fleet, key) = (self.clone(), format!("cancel.{run}"));
         self.wait(async move {
@@ -71,7 +71,7 @@ impl Fleet {
         })
     }
 
-    /// The runs that are to be cancelled, as the requests arrive, until the receiver is dropped.
+    /// The runs to cancel, as the requests arrive, until the receiver is dropped.
     pub fn cancellations(&self) -> mpsc::Receiver<RunId> {
         let (tell, told) = mpsc::channel(64);
         let fleet = self.clone();
@@ -93,12 +93,12 @@ impl Fleet {
         told
     }
 
-    /// Remembers an idempotency key for a day. Returns what was remembered under it before, if anything. Blocking.
+    /// Remembers an idempotency key for a day. Returns its earlier value, if there is one. Blocking.
     pub fn remember_key(&self, key: &str, value: Vec<u8>) -> Result<Option<Vec<u8>>, FleetError> {
         let (fleet, key) = (self.clone(), blake3::hash(key.as_bytes()).to_hex().to_string());
         self.wait(async move {
             let keys = &fleet.connected().keys;
-            let refused = |error: &dyn std::fmt::Display| FleetError::refused("remember a key", error);
+            let refused = |error: &dyn std::fmt::Display| FleetError::refused("record a key", error);
             match keys.create(&key, Bytes::from(value)).await {
                 Ok(_) => Ok(None),
                 Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => {
@@ -110,8 +110,8 @@ impl Fleet {
         })
     }
 
-    /// Records an attempt at a run whose journal has so many events. Returns how many attempts before it ended without
-    /// a new event: each of them crashed its node. Blocking.
+    /// Records an attempt at a run that has `n_events` events. Returns how many attempts before it
+    /// added no event: each of them crashed its node. Blocking.
     pub fn note_try(&self, run: &RunId, n_events: u64) -> Result<u64, FleetError> {
         let (fleet, key) = (self.clone(), format!("tries.{run}"));
         self.wait(async move {
@@ -130,13 +130,13 @@ impl Fleet {
         })
     }
 
-    /// The last attempt ended without a crash. Blocking.
+    /// Resets the number of attempts after one that did not crash. Blocking.
     pub fn forget_tries(&self, run: &RunId) -> Result<(), FleetError> {
         let (fleet, key) = (self.clone(), format!("tries.{run}"));
         self.wait(async move {
             let purge = || async {
                 let purged = fleet.connected().runs.purge(&key).await;
-                purged.map_err(|error| FleetError::refused("forget an attempt", &error))
+                purged.map_err(|error| FleetError::refused("remove the record of an attempt", &error))
             };
             fleet.persistently(PATIENCE, purge).await
         })
@@ -148,7 +148,7 @@ impl Fleet {
         self.wait(async move { fleet.upload(&blob, &bytes, fleet.inner.options.outage_max).await.map(drop) })
     }
 
-    /// Stores a blob; false if the fleet had it.
+    /// Stores a blob; false if the fleet already had it.
     pub(crate) async fn upload(
         &self,
         blob: &BlobId,
@@ -162,7 +162,7 @@ impl Fleet {
         if self.has_blob(blob, bytes.len() as u64).await? {
             return Ok(false);
         }
-        let put = self.connected().blobs.put(blob.as_str(), &mut bytes).await;
+        let put = self.connected().blobs.put(blob.to_string().as_str(), &mut bytes).await;
         put.map(|_| true).map_err(|error| {
             let why = error.to_string();
             if says_full(&why) { FleetError::Full { why } } else { FleetError::refused("store a blob", &why) }
@@ -184,7 +184,7 @@ impl Fleet {
     }
 
     async fn try_download(&self, blob: &BlobId) -> Result<Option<Vec<u8>>, FleetError> {
-        let mut object = match self.connected().blobs.get(blob.as_str()).await {
+        let mut object = match self.connected().blobs.get(blob.to_string()).await {
             Ok(object) => object,
             Err(error) if matches!(error.kind(), GetErrorKind::NotFound) => return Ok(None),
             Err(error) => return Err(FleetError::refused("send a blob", &error)),

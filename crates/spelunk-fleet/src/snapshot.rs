@@ -1,5 +1,5 @@
-//! Snapshots: the files of a question, uploaded once by whoever has them. A manifest lists name, size and digest of each
-//! file; the contents are blobs, so that what the fleet has is not sent again. A node unpacks a snapshot into its cache.
+//! Snapshots: the files of a question. A manifest lists the name, size and digest of each file; the
+//! contents are blobs, so that a file is uploaded only once. Nodes unpack snapshots into a cache.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,9 +20,9 @@ use crate::{Fleet, FleetError, PATIENCE};
 
 /// Files that are sent or fetched at once.
 const PARALLEL: usize = 16;
-/// The largest file of a snapshot: it is in memory while it is sent.
+/// The largest file of a snapshot: it is held in memory while it is sent.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Marks a directory that was unpacked completely.
+/// Marks a completely unpacked snapshot.
 const DONE: &str = ".complete";
 /// The folder of the files in an unpacked snapshot.
 const FILES: &str = "files";
@@ -37,16 +37,16 @@ pub struct SnapshotFile {
     pub path: PathBuf,
 }
 
-/// A snapshot that the fleet has.
+/// An uploaded snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotReport {
-    /// Its name.
+    /// The id of its manifest.
     pub manifest: BlobId,
-    /// Its files.
+    /// The number of its files.
     pub files: u64,
     /// Their size.
     pub bytes: u64,
-    /// How much of it the fleet did not have.
+    /// The size of the files that the fleet did not have yet.
     pub bytes_sent: u64,
 }
 
@@ -79,8 +79,9 @@ impl Fleet {
 
     async fn upload_file(&self, file: SnapshotFile) -> Result<(Entry, u64), FleetError> {
         let SnapshotFile { name, path } = file;
+        let shown = path.display().to_string();
         let read = tokio::task::spawn_blocking(move || read_file(&path)).await;
-        let bytes = read.map_err(|error| FleetError::refused("read a file", &error))??;
+        let bytes = read.map_err(|error| FleetError::File { path: shown, why: error.to_string() })??;
         let blob = digest(&bytes);
         let is_new = self.upload(&blob, &bytes, PATIENCE).await?;
         let n_bytes = bytes.len() as u64;
@@ -90,9 +91,9 @@ impl Fleet {
     /// The directory with the files of a snapshot, fetched if it is not in the cache. Blocking.
     pub(crate) fn unpack(&self, manifest: &BlobId) -> Result<PathBuf, FleetError> {
         let cache = &self.inner.options.cache;
-        let place = cache.join(manifest.as_str());
+        let place = cache.join(manifest.to_string());
         if place.join(DONE).is_file() {
-            // The time of the last use decides what is removed first.
+            // The least recently used snapshot is removed first.
             drop(
                 std::fs::File::options()
                     .append(true)
@@ -110,7 +111,7 @@ impl Fleet {
         let entries = read_manifest(&text).ok_or_else(|| damaged("not a list of files"))?;
         make_room(cache, entries.iter().map(|entry| entry.bytes).sum(), self.inner.options.cache_bytes_max)?;
         std::fs::create_dir_all(cache)?;
-        let staged = cache.join(format!(".{}-{}", manifest.as_str(), self.inner.writer));
+        let staged = cache.join(format!(".{}-{}", manifest, self.inner.writer));
         remove(&staged)?;
         let (fleet, root, name) = (self.clone(), staged.join(FILES), manifest.to_string());
         std::fs::create_dir_all(&root)?;
@@ -121,14 +122,14 @@ impl Fleet {
         std::fs::write(staged.join(DONE), b"")?;
         match std::fs::rename(&staged, &place) {
             Ok(()) => {}
-            // Another run of this node was faster.
+            // Another run on this node unpacked it first.
             Err(_) if place.join(DONE).is_file() => remove(&staged)?,
             Err(error) => return Err(error.into()),
         }
         Ok(place.join(FILES))
     }
 
-    /// The snapshot that a path of the cache belongs to, and the file in it unless all of it is meant.
+    /// The snapshot that a path in the cache belongs to, and the file unless it is the whole snapshot.
     pub(crate) fn snapshot_of(&self, path: &Path) -> Option<(BlobId, Option<String>)> {
         let inside = path.strip_prefix(&self.inner.options.cache).ok()?;
         let mut parts = inside.components().map(|part| part.as_os_str().to_string_lossy());
@@ -155,7 +156,7 @@ impl Fleet {
             // The digest of a large document includes its time, which must be the same on every node.
             file.set_modified(SystemTime::UNIX_EPOCH)
         });
-        written.await.map_err(|error| FleetError::refused("write a file", &error))??;
+        written.await.map_err(io::Error::from)??;
         Ok(())
     }
 }
@@ -169,12 +170,12 @@ fn read_file(path: &Path) -> Result<Vec<u8>, FleetError> {
         return Err(unsent("it is larger than 1 GiB".to_owned()));
     }
     let mut bytes = Vec::new();
-    // A file that grows meanwhile is cut where it was.
+    // A file that grows meanwhile is cut at its original length.
     file.take(len).read_to_end(&mut bytes).map_err(about)?;
     Ok(bytes)
 }
 
-/// The files of a manifest; `None` if it is not one, or if a name leads out of the snapshot.
+/// The files of a manifest; `None` if it is invalid, repeats a name or leads out of the snapshot.
 pub(crate) fn read_manifest(text: &[u8]) -> Option<Vec<Entry>> {
     let manifest: Value = serde_json::from_slice(text).ok()?;
     if manifest["format"].as_u64() != Some(FORMAT) {
@@ -194,7 +195,7 @@ pub(crate) fn read_manifest(text: &[u8]) -> Option<Vec<Entry>> {
     manifest["files"].as_array()?.iter().map(entry).collect()
 }
 
-/// Removes the snapshots that were not used for the longest time, until there is room.
+/// Removes the least recently used snapshots until there is room.
 fn make_room(cache: &Path, bytes: u64, bytes_max: u64) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(cache) else { return Ok(()) };
     let mut kept: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
@@ -210,7 +211,7 @@ fn make_room(cache: &Path, bytes: u64, bytes_max: u64) -> io::Result<()> {
         if total + bytes <= bytes_max {
             break;
         }
-        // First the mark, so that nobody takes the rest for whole.
+        // The mark goes first, so that a partly removed snapshot never looks complete.
         std::fs::remove_file(path.join(DONE))?;
         remove(&path)?;
         total -= size;

@@ -1,5 +1,5 @@
-//! The workspace of a node: a directory that is a copy of what the fleet shares. Journals and blobs are written to the
-//! fleet first and then to the directory; everything else (prompts, indexes, files for people) is local.
+//! The workspace of a node: a local copy of what the fleet shares. Journals and blobs are written to
+//! the fleet first; everything else (prompts, indexes, files for people) is local.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::TryLockError;
@@ -18,17 +18,17 @@ use crate::garbage::GRACE;
 use crate::lease::Leases;
 use crate::{Fleet, FleetError, PATIENCE, lock};
 
-/// A copy that was compared so recently is not compared again.
+/// A copy that was compared this recently is not compared again.
 const FRESH: Duration = Duration::from_millis(50);
 /// How long to wait for a replica that has not received the last message yet.
 const LAG: Duration = Duration::from_secs(10);
-/// How much of a journal is gathered before it is written to the copy.
+/// How much of a journal is read before it is written to the copy.
 const GATHER_BYTES: usize = 1 << 20;
 
-/// Copies that are remembered.
+/// How many copies are remembered before unused ones are forgotten.
 const COPIES_MAX: usize = 10_000;
 
-/// The files of a node.
+/// The workspace of a node.
 pub struct FleetWorkspace {
     fleet: Fleet,
     local: FileDisk,
@@ -43,7 +43,7 @@ struct Copy {
     seq: u64,
     /// Its length.
     bytes: u64,
-    /// Whether the two values above are known.
+    /// Whether `seq` and `bytes` are known.
     is_known: bool,
     /// When it was last compared with the fleet.
     compared: Option<Instant>,
@@ -52,7 +52,7 @@ struct Copy {
 }
 
 impl FleetWorkspace {
-    /// The copy in this directory.
+    /// The workspace in this directory.
     pub fn new(fleet: Fleet, dir: PrivateDir) -> Arc<Self> {
         let leases = Leases::new(fleet.clone());
         Arc::new(Self { fleet, local: FileDisk::of(dir), leases, copies: Mutex::default() })
@@ -63,7 +63,7 @@ impl FleetWorkspace {
         self.leases.is_lost(run)
     }
 
-    /// Removes blobs that are not named and that nobody has stored or used for so long. Blocking.
+    /// Removes blobs that are not in `named` and were not stored or used within `grace`. Blocking.
     pub fn collect_older(
         &self,
         named: BTreeSet<BlobId>,
@@ -82,7 +82,7 @@ impl FleetWorkspace {
     fn copy(&self, run: &RunId) -> Arc<Mutex<Copy>> {
         let mut copies = lock(&self.copies);
         if copies.len() >= COPIES_MAX {
-            // Those that nobody holds are read again from their notes.
+            // Forgotten copies are read again from their notes.
             copies.retain(|_, copy| Arc::strong_count(copy) > 1);
         }
         Arc::clone(copies.entry(run.clone()).or_default())
@@ -107,13 +107,13 @@ impl FleetWorkspace {
             self.local.append(&journal_name(run), piece)?;
             copy.bytes += piece.len() as u64;
         }
-        // What was stored follows the copy, so the copy is whole. A reader in this process must not fetch it anew.
+        // The fleet accepted the append, so the copy is complete. Readers here must not fetch it again.
         copy.is_ours = self.leases.holds(run);
         Ok(())
     }
 
-    /// Reads from the note beside a copy how much of the journal it has. A copy that is longer or shorter than the note
-    /// says was left by a process that was killed; it is fetched again.
+    /// Reads the note beside a copy: how much of the journal it has. A copy of any other length is
+    /// fetched again.
     fn recall(&self, run: &RunId, copy: &mut Copy) -> io::Result<()> {
         if copy.is_known {
             return Ok(());
@@ -139,7 +139,7 @@ impl FleetWorkspace {
         self.local.create_unsynced(&note_name(run), format!("{} {}\n", copy.seq, copy.bytes).as_bytes())
     }
 
-    /// Fetches what the copy lacks. With `upto`, waits until the message of that number has arrived.
+    /// Fetches what the copy lacks. With `upto`, waits for the message with that number.
     fn fetch(&self, run: &RunId, copy: &mut Copy, upto: Option<u64>) -> io::Result<()> {
         let began = Instant::now();
         let seq_before = copy.seq;
@@ -173,7 +173,7 @@ impl FleetWorkspace {
         Ok(())
     }
 
-    /// Runs `work` unless another process of this machine is writing the copy.
+    /// Runs `work` unless another process on this machine is writing the copy.
     fn alone(&self, run: &RunId, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let held = |name: String| -> io::Result<Option<std::fs::File>> {
             let file = self.local.dir().open_or_create(&name)?;
@@ -189,7 +189,7 @@ impl FleetWorkspace {
 }
 
 impl Fleet {
-    /// What the journal has after a message, up to about a megabyte, and the number of the last message of it.
+    /// About a megabyte of the journal after message `seq`, and the number of the last message read.
     async fn read_after(&self, subject: &str, mut seq: u64) -> Result<(Vec<u8>, u64), FleetError> {
         let mut bytes = Vec::new();
         while bytes.len() < GATHER_BYTES {
@@ -315,7 +315,7 @@ impl Disk for FleetWorkspace {
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if let Some(blob) = blob_of(name) {
             self.fleet.put_blob(&blob, bytes)?;
-            // The fleet has it: nothing is lost with the copy.
+            // Not synced: the fleet has it.
             return self.local.create_unsynced(name, bytes);
         }
         self.local.create(name, bytes)
@@ -385,7 +385,7 @@ fn blob_of(name: &str) -> Option<BlobId> {
     name.strip_prefix("blobs/")?.rsplit('/').next()?.parse().ok()
 }
 
-/// Whole lines of at most so many bytes together; `None` if one line is longer.
+/// Splits into pieces of whole lines of at most `bytes_max`; `None` if one line is longer.
 fn pieces(bytes: &[u8], bytes_max: usize) -> Option<Vec<&[u8]>> {
     let mut pieces = Vec::new();
     let mut rest = bytes;

@@ -72,7 +72,7 @@ impl DocumentRecord {
 
     /// Whether it is of this version of the document.
     fn is_of(&self, document: &DocEntry) -> bool {
-        self.version.strip_prefix(document.digest.as_str()) == Some(reading_of(document))
+        self.version.strip_prefix(&document.digest.to_string()) == Some(reading_of(document))
     }
 
     /// Whether a filter for this content type, language or user-defined kind matches.

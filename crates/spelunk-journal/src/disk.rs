@@ -1,4 +1,4 @@
-//! The disk: durable state needs only eight operations, which keeps fault injection small. Names are relative and use
+//! The disk: durable state needs only nine operations, which keeps fault injection small. Names are relative and use
 //! `/`; `FileDisk` follows no links (`spelunk-fs`).
 
 use std::io::{self, Read, Seek, Write};

@@ -12,6 +12,6 @@ pub(crate) fn archive_name(run: &RunId) -> String {
 
 /// The path of a file named by a hash; the extra folder level keeps directories small.
 pub(crate) fn sharded(folder: &str, id: &BlobId) -> String {
-    let hex = id.as_str();
-    format!("{folder}/{}/{hex}", hex.get(..2).unwrap_or(hex))
+    let hex = id.to_string();
+    format!("{folder}/{}/{hex}", hex.get(..2).unwrap_or_default())
 }

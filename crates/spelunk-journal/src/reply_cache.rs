@@ -41,7 +41,7 @@ impl ReplyCache {
     /// The checksum covers the cache key: a record cannot be moved to another one.
     fn sum(&self, key: &BlobId, record: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        hasher.update(key.as_str().as_bytes()).update(record).finalize()
+        hasher.update(key.to_string().as_bytes()).update(record).finalize()
     }
 
     /// The record under this key. An unreadable record, or one with a wrong checksum, counts as absent.

@@ -133,7 +133,7 @@ fn said_by(message: &Message) -> wire::RequestMessage<'_> {
         let source = wire::ImageSource { bytes: image.base64() };
         if image.is_pdf() {
             // Each document of a request needs a distinct name of letters, digits and hyphens.
-            wire::RequestBlock::Document { format: "pdf", name: image.digest.as_str().into(), source }
+            wire::RequestBlock::Document { format: "pdf", name: image.digest.to_string(), source }
         } else {
             wire::RequestBlock::Image { format: image.format(), source }
         }

@@ -108,7 +108,7 @@ error_codes! {
     ContextNotFound = "context-not-found", User;
     /// A context with this id already exists.
     ContextExists = "context-exists", User;
-    /// The fleet could not be reached, or refused something.
+    /// The fleet could not be reached, or rejected a request.
     FleetUnavailable = "fleet-unavailable", Upstream;
     /// The fleet cannot be used with these settings.
     FleetUnusable = "fleet-unusable", Settings;

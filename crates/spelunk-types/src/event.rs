@@ -71,6 +71,7 @@ pub enum Durability {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[expect(missing_docs, reason = "the fields are the format; design and glossary describe them")]
+#[expect(clippy::large_enum_variant, reason = "only the first event of a run is large")]
 pub enum EventKind {
     /// A run began.
     #[serde(rename = "run.started")]

@@ -200,24 +200,25 @@ impl FromStr for EffectId {
 }
 
 /// Names immutable bytes by their BLAKE3 hash: 64 lowercase hex digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlobId(String);
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlobId([u8; 32]);
 
 impl BlobId {
     /// The id for a hash that was computed elsewhere; this crate does not hash.
     pub fn from_hash(hash: [u8; 32]) -> Self {
-        Self(hex(&hash))
+        Self(hash)
     }
+}
 
-    /// The 64 hex digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl fmt::Debug for BlobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl fmt::Display for BlobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.pad(&hex(&self.0))
     }
 }
 
@@ -225,12 +226,15 @@ impl FromStr for BlobId {
     type Err = IdError;
 
     fn from_str(text: &str) -> Result<Self, IdError> {
-        let is_hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-        if text.len() == 64 && text.bytes().all(is_hex) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(IdError::new("blob id", text))
-        }
+        let digit = |b: u8| match b {
+            b'0'..=b'9' => Some(b - b'0'),
+            b'a'..=b'f' => Some(b - b'a' + 10),
+            _ => None,
+        };
+        let bytes = text.as_bytes().chunks_exact(2);
+        let hash: Option<Vec<u8>> = bytes.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect();
+        let hash = hash.filter(|_| text.len() == 64).and_then(|hash| hash.try_into().ok());
+        hash.map(Self).ok_or_else(|| IdError::new("blob id", text))
     }
 }
 

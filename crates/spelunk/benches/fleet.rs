@@ -1,6 +1,6 @@
-//! What a fleet costs and how it grows: an append through JetStream beside a synced file, short runs with more and more
-//! workers, and memory with a million queued jobs: `cargo bench -p spelunk --bench fleet --ignore-rust-version`.
-//! Needs the NATS server of `.ci/nats`.
+//! What a fleet costs and how it grows: an append through JetStream beside a synced file, short runs and the tasks of
+//! one long run with more and more workers, and memory with a million queued jobs:
+//! `cargo bench -p spelunk --bench fleet --ignore-rust-version`. Needs the NATS server of `.ci/nats`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_fleet::{Fleet, FleetOptions, FleetWorkspace, OUTAGE_MAX, SnapshotFile};
 use spelunk_fs::PrivateDir;
 use spelunk_journal::{Disk, FileDisk, SharedRuns as _};
@@ -26,14 +26,20 @@ const APPENDS: usize = 2_000;
 const LINE_BYTES: usize = 300;
 const RUNS: u32 = 200;
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
+const TASKS: u32 = 20_000;
+/// The calls of a node at once.
+const CALLS: usize = 8;
 const QUEUED: usize = 1_000_000;
 const SENDERS: usize = 16;
+const NOTE: &str = "The magic number is 42.\n";
+const QUESTION: &str = "What is the magic number?";
 const REPLY: &str = "The magic number is 42.\n\n```evidence\na.md:1: The magic number is 42.\n```";
 
 fn main() {
     let dir = tempfile::tempdir_in(std::env::current_dir().unwrap()).unwrap();
     appends(dir.path());
     throughput(dir.path());
+    tasks(dir.path());
     memory(dir.path());
 }
 
@@ -95,13 +101,14 @@ fn appends(dir: &Path) {
 struct Worker(Child);
 
 impl Worker {
-    fn start(dir: &Path, name: &str, url: &str, model: &ModelServer) -> Self {
+    fn start(dir: &Path, name: &str, url: &str, model: &ModelServer, settings: &[&str]) -> Self {
         let workspace = dir.join("workers").join(name);
         let mut command = Command::new(env!("CARGO_BIN_EXE_spelunk"));
         command
             .args(["worker", "--fleet", url, "--set", "server.runs_parallel_max=1", "--workspace"])
             .arg(workspace)
             .args(["--set", &format!("fleet.node={name}"), "--set", "cache.replies=false"])
+            .args(settings.iter().flat_map(|setting| ["--set", setting]))
             .env_clear()
             .env("HOME", dir)
             .env("SPELUNK_MODEL_PROBE_LOCAL", "false")
@@ -126,48 +133,95 @@ impl Drop for Worker {
     }
 }
 
-/// Uploads a document; the source of every question.
-fn source(fleet: &Fleet, dir: &Path) -> UploadedSource {
-    let path = dir.join("a.md");
-    std::fs::write(&path, "The magic number is 42.\n").unwrap();
-    let sent = fleet.upload_snapshot(vec![SnapshotFile { name: "a.md".into(), path }]).unwrap();
-    UploadedSource { manifest: sent.manifest, file: Some("a.md".into()), name: None }
+/// Uploads a document; the source of a question.
+fn source(fleet: &Fleet, dir: &Path, name: &str, text: &str) -> UploadedSource {
+    let path = dir.join(name);
+    std::fs::write(&path, text).unwrap();
+    let sent = fleet.upload_snapshot(vec![SnapshotFile { name: name.into(), path }]).unwrap();
+    UploadedSource { manifest: sent.manifest, file: Some(name.into()), name: None }
+}
+
+fn submit(fleet: &Fleet, tail: u32, request: Value, source: &UploadedSource) {
+    submit_question(fleet, &run(tail), request, (vec![source.clone()], Vec::new()))
+        .unwrap_or_else(|failure| panic!("{}", failure.0));
+}
+
+/// The time that so many workers need for what is submitted.
+fn worked_off(
+    dir: &Path,
+    n_workers: usize,
+    settings: &[&str],
+    model: &ModelServer,
+    submit: impl Fn(&Fleet, &Path),
+) -> f64 {
+    std::fs::create_dir_all(dir).unwrap();
+    let nats = NatsServer::start(dir).unwrap();
+    let shared = connect(&nats.url(), dir);
+    let fleet = shared.fleet();
+    let start = |n| Worker::start(dir, &format!("w{n}"), &nats.url(), model, settings);
+    let _workers: Vec<Worker> = (0..n_workers).map(start).collect();
+    while fleet.status().unwrap().nodes.len() < n_workers {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let began = Instant::now();
+    submit(fleet, dir);
+    loop {
+        let status = fleet.status().unwrap();
+        if status.queued + status.taken == 0 {
+            return began.elapsed().as_secs_f64();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn throughput(dir: &Path) {
     let mut alone = None;
     for n_workers in WORKERS {
-        let dir = dir.join(format!("with-{n_workers}"));
-        std::fs::create_dir_all(&dir).unwrap();
         let model =
             ModelServer::start_blocking([when(|prompt| !prompt.is_empty()).reply(REPLY).delay_ms(50)]);
-        let nats = NatsServer::start(&dir).unwrap();
-        let shared = connect(&nats.url(), &dir);
-        let fleet = shared.fleet();
-        let workers: Vec<Worker> =
-            (0..n_workers).map(|n| Worker::start(&dir, &format!("w{n}"), &nats.url(), &model)).collect();
-        while fleet.status().unwrap().nodes.len() < n_workers {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let source = source(fleet, &dir);
-        let began = Instant::now();
-        for tail in 0..RUNS {
-            let request = json!({ "question": "What is the magic number?" });
-            submit_question(fleet, &run(tail), request, (vec![source.clone()], Vec::new()))
-                .unwrap_or_else(|failure| panic!("{}", failure.0));
-        }
-        loop {
-            let status = fleet.status().unwrap();
-            if status.queued + status.taken == 0 {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let rate = f64::from(RUNS) / began.elapsed().as_secs_f64();
-        drop(workers);
-        assert_eq!(fleet.status().unwrap().runs, u64::from(RUNS));
+        let seconds =
+            worked_off(&dir.join(format!("runs-{n_workers}")), n_workers, &[], &model, |fleet, dir| {
+                let source = source(fleet, dir, "a.md", NOTE);
+                for tail in 0..RUNS {
+                    submit(fleet, tail, json!({ "question": QUESTION }), &source);
+                }
+            });
+        assert!(model.requests().len() >= RUNS as usize);
+        let rate = f64::from(RUNS) / seconds;
         let ratio = rate / *alone.get_or_insert(rate);
         println!("{RUNS} runs, 50 ms model, {n_workers} workers: {rate:.1} runs/s, {ratio:.2} times one");
+    }
+}
+
+/// One run of many tasks: every line of a log is a task, and all nodes make its calls.
+fn tasks(dir: &Path) {
+    let at_once = format!("fleet.node_calls_max={CALLS}");
+    let settings = [
+        &at_once,
+        "limits.chunk_log_lines=1",
+        "limits.overlap_log_lines=0",
+        "limits.small_lines_max=1",
+        "limits.calls_parallel_max=1000",
+    ];
+    let lines: Vec<String> = (0..TASKS).map(|n| format!("09:00 INFO step {n} of the plan\n")).collect();
+    let mut alone = None;
+    for n_workers in WORKERS {
+        let model = ModelServer::start_blocking([when(|prompt| !prompt.is_empty()).reply("[]").delay_ms(50)]);
+        let dir = dir.join(format!("tasks-{n_workers}"));
+        let seconds = worked_off(&dir, n_workers, &settings, &model, |fleet, dir| {
+            let source = source(fleet, dir, "a.log", &lines.concat());
+            let limits = json!({ "calls_max": 2 * TASKS, "tokens_max": 1_000_000_000 });
+            let request = json!({ "question": "Which step failed?", "strategy": "map", "limits": limits });
+            submit(fleet, 0, request, &source);
+        });
+        let n_calls = model.requests().iter().filter(|request| request.method == "POST").count();
+        assert!(n_calls >= TASKS as usize, "{n_calls}");
+        let rate = f64::from(TASKS) / seconds;
+        let ratio = rate / *alone.get_or_insert(rate);
+        println!(
+            "{TASKS} tasks of one run, 50 ms model, {CALLS} calls at once each, {n_workers} workers: \
+             {rate:.0} tasks/s, {ratio:.2} times one"
+        );
     }
 }
 
@@ -195,11 +249,9 @@ fn memory(dir: &Path) {
     let nats = NatsServer::start(&dir).unwrap();
     let shared = connect(&nats.url(), &dir);
     let fleet = shared.fleet();
-    let source = source(fleet, &dir);
-    let worker = Worker::start(&dir, "w", &nats.url(), &model);
-    let request = json!({ "question": "What is the magic number?" });
-    submit_question(fleet, &run(0), request, (vec![source], Vec::new()))
-        .unwrap_or_else(|failure| panic!("{}", failure.0));
+    let source = source(fleet, &dir, "a.md", NOTE);
+    let worker = Worker::start(&dir, "w", &nats.url(), &model, &[]);
+    submit(fleet, 0, json!({ "question": QUESTION }), &source);
     // It has no place for another run now.
     gate.reached_blocking(1);
     let before = (worker.resident_mb(), status_mb(&dir, &nats.url()));

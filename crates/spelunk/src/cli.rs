@@ -8,6 +8,7 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
+#[cfg_attr(not(feature = "fleet"), path = "cli/fleet/without.rs")]
 mod fleet;
 mod greet;
 mod limits;
@@ -133,8 +134,10 @@ enum Command {
     /// Serve runs, contexts and models over HTTP, with a web page to view them
     Serve(serve::ServeArgs),
     /// Work on the runs of a fleet, without serving anything
+    #[cfg(feature = "fleet")]
     Worker(fleet::WorkerArgs),
     /// Show the state of a fleet
+    #[cfg(feature = "fleet")]
     Fleet(fleet::FleetArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
@@ -213,7 +216,9 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
+        #[cfg(feature = "fleet")]
         Command::Worker(args) => app::block_on(fleet::worker(app, args)),
+        #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::fleet(app, &args),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(show::tail(app, args)),
@@ -246,12 +251,14 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         Command::Mcp(args) => of_model(&args.model),
         Command::Serve(args) => of_model(&args.model),
         Command::Tool(args) => of_model(&args.model),
+        #[cfg(feature = "fleet")]
         Command::Worker(args) => of_model(&args.model),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(_) => (None, LimitFlags::default()),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Index(_)
         | Command::Context(_)
-        | Command::Fleet(_)
         | Command::Show(_)
         | Command::Tail(_)
         | Command::Tools(_)

@@ -23,7 +23,7 @@ fn run() -> RunId {
 
 fn events(n_max: usize) -> Vec<Event> {
     let digest = digest(b"x");
-    let lines = JOURNAL.lines().take(n_max).map(|line| line.replace("DIGEST", digest.as_str()));
+    let lines = JOURNAL.lines().take(n_max).map(|line| line.replace("DIGEST", &digest.to_string()));
     lines.map(|line| serde_json::from_str(&line).unwrap()).collect()
 }
 

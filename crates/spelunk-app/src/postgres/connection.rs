@@ -60,7 +60,7 @@ pub(super) fn hint(why: &str) -> &'static str {
     if why.contains("certificate") || why.contains("tls") {
         "check `sslmode` in the URL: `verify-full` needs a certificate that this machine or `sslrootcert=FILE` trusts"
     } else if why.contains("password") {
-        "give the password by `PGPASSWORD` or `~/.pgpass`; one in a URL is not kept for `resume`"
+        "set the password with `PGPASSWORD` or `~/.pgpass`; a password in the URL is not kept for `resume`"
     } else {
         "check that a PostgreSQL server listens there"
     }
@@ -101,7 +101,7 @@ impl AsyncRead for Metered {
                 self.bytes_left = left;
                 polled
             }
-            None => Poll::Ready(Err(io::Error::other("the server sends too much"))),
+            None => Poll::Ready(Err(io::Error::other("the server's reply is too long"))),
         }
     }
 }

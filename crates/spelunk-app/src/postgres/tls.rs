@@ -68,7 +68,7 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
         let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
         roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
     }
-    if roots.is_empty() { Err(unreadable("there is none".to_owned())) } else { Ok(roots) }
+    if roots.is_empty() { Err(unreadable("the file contains no certificates".to_owned())) } else { Ok(roots) }
 }
 
 /// Accepts every certificate whose owner signed the handshake.

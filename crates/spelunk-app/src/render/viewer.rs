@@ -62,7 +62,7 @@ pub fn asset(name: &str) -> Option<&'static Asset> {
 }
 
 fn asset_of(name: &'static str, media_type: &'static str, body: String) -> Asset {
-    let digest = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(16).collect();
+    let digest = spelunk_journal::digest(body.as_bytes()).to_string().chars().take(16).collect();
     Asset { name, media_type, body, digest }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn check_resumed(
     let sub_model = start.sub_model.as_ref();
     let now = settings_digest(&start.model, sub_model, &start.other_models, start.strategy, &limits);
     if now != start.settings_digest {
-        let short = |digest: &BlobId| digest.as_str().chars().take(8).collect();
+        let short = |digest: &BlobId| digest.to_string().chars().take(8).collect();
         return Err(changed("prompts and settings", short(&start.settings_digest), short(&now)));
     }
     if start.strategy == Strategy::Program && request.program.is_none() {

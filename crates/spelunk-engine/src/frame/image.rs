@@ -133,7 +133,7 @@ impl Frame {
                     if is_pdf { u64::MAX } else { recorded["bytes"].as_u64().unwrap_or_default() };
                 entry.read(range, bytes_max).ok()
             });
-            match file.filter(|file| file.digest.as_str() == digest) {
+            match file.filter(|file| file.digest.to_string() == digest) {
                 Some(file) => images.push(image(&name, file)),
                 None => return Err(SourceError::Changed { name }.into()),
             }

@@ -111,7 +111,7 @@ pub(crate) fn image_json(image: &spelunk_model::Image) -> serde_json::Value {
         "media_type": image.media_type,
         "width": image.width,
         "height": image.height,
-        "digest": image.digest.as_str(),
+        "digest": image.digest,
         key: size,
     })
 }

@@ -334,7 +334,7 @@ pub(super) fn worker(
     ending: &Ending,
 ) -> String {
     let hash = spelunk_journal::digest(format!("{}/{}/{}", of.run, worker.frame, worker.task).as_bytes());
-    let hash: String = hash.as_str().chars().take(8).collect();
+    let hash: String = hash.to_string().chars().take(8).collect();
     let opened = RunId::new(worker.opened_at_ms, 0);
     let stamp = opened.as_str().get(4..20).unwrap_or_default();
     let noted = noted(of, worker);

@@ -131,7 +131,7 @@ FINAL('done')";
         NotFound: there is no image 'a.md' among the sources; there are 'b.png', 'cut.png', 'empty.png', 'figures/a.png', 'huge.png', 'large.png', 'text.png'
         ValueError: 'empty.png' cannot be shown: it is empty
         ValueError: 'text.png' cannot be shown: it does not begin like a PNG, JPEG, GIF or WebP file
-        ValueError: 'huge.png' cannot be shown: it is 100000 x 100000 pixels, and 8000 on a side are the most
+        ValueError: 'huge.png' cannot be shown: it is 100000 x 100000 pixels; the maximum is 8000 per side
         ValueError: 'cut.png' cannot be shown: its header is damaged
         ValueError: 'large.png' cannot be shown: it has more than 100 bytes (`limits.image_bytes_max`)
         ValueError: a call shows at most 2 images or pages (`limits.call_images_max`), and these are 3
@@ -284,7 +284,7 @@ FINAL('done')";
         Some(engine.workspace().blobs().text(output))
     });
     expect![[r#"
-        ValueError: 'report.pdf#page=4' cannot be shown: it has no page 4, but 3
+        ValueError: 'report.pdf#page=4' cannot be shown: it has no page 4: it has 3
         NotFound: there is no image 'report.pdf#page=0' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
         NotFound: there is no image 'report.pdf#page=3-2' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'
         NotFound: there is no image 'report.pdf#page=x' among the sources; there are 'b.png', 'damaged.pdf', 'figures/a.png', 'report.pdf'

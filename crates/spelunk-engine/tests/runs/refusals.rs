@@ -53,7 +53,7 @@ async fn another_model_is_refused() {
 }
 
 fn short(digest: &BlobId) -> String {
-    digest.as_str().chars().take(8).collect()
+    digest.to_string().chars().take(8).collect()
 }
 
 /// Prompts are part of the engine, so a journal of another engine stands in for changed ones.

@@ -200,7 +200,7 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
     };
     let failed = engine.start(request).unwrap().join().await;
     let bereft = FaultDisk::sound();
-    for (name, bytes) in disk.files().iter().filter(|(name, _)| !name.ends_with(blob.as_str())) {
+    for (name, bytes) in disk.files().iter().filter(|(name, _)| !name.ends_with(&blob.to_string())) {
         bereft.put(name, bytes);
     }
     let refused = refusal(stage.resume(&engine_on(Arc::new(bereft)), &failed.run));
@@ -208,7 +208,7 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
         blob-damaged: could not read the text that came with the request
         caused by: blob `BLOB` is missing
         hint: restore the workspace from a backup, or ask again"]]
-    .assert_eq(&shown(&refused, &failed.run).replace(blob.as_str(), "BLOB"));
+    .assert_eq(&shown(&refused, &failed.run).replace(&blob.to_string(), "BLOB"));
 }
 
 #[tokio::test]

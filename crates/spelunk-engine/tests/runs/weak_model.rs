@@ -36,7 +36,7 @@ struct WeakModel {
 impl WeakModel {
     fn dice(&self, what: &str, of: &str) -> u64 {
         let hash = spelunk_journal::digest(format!("{} {what} {of}", self.seed).as_bytes());
-        u64::from_str_radix(hash.as_str().get(..8).unwrap(), 16).unwrap() % 100
+        u64::from_str_radix(hash.to_string().get(..8).unwrap(), 16).unwrap() % 100
     }
 
     /// Reports every line with a flaw, as well as it can.

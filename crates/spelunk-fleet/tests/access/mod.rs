@@ -190,7 +190,7 @@ fn the_documented_permissions_suffice_and_a_denied_one_is_named() {
     assert_eq!(code, "fleet-unavailable");
     assert_eq!(
         message,
-        "the NATS server denies something to this user: Permissions Violation for Publish to \
+        "the NATS server denied permission: Permissions Violation for Publish to \
          \"$JS.API.STREAM.INFO.test_journal\""
     );
     let (_, message) = refused(of("deaf"));
@@ -199,8 +199,7 @@ fn the_documented_permissions_suffice_and_a_denied_one_is_named() {
     let fleet = Fleet::connect(of("idle"), Duration::ZERO).unwrap();
     let began = Instant::now();
     let error = fleet.enqueue("ann", "job", b"job".to_vec()).unwrap_err();
-    let denied =
-        "the NATS server denies something to this user: Permissions Violation for Publish to \"test.queue.";
+    let denied = "the NATS server denied permission: Permissions Violation for Publish to \"test.queue.";
     assert!(error.to_string().starts_with(denied), "{error}");
     assert!(began.elapsed() < SECONDS, "{:?}", began.elapsed());
 }

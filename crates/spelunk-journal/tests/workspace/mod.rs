@@ -74,7 +74,7 @@ fn a_blob_is_checked_against_its_name() {
     assert_eq!(blobs.text(&text).unwrap(), long);
     assert_eq!(blobs.keep("short").unwrap(), inline("short"));
     let blob = digest(long.as_bytes());
-    let path = workspace.root().unwrap().join(format!("blobs/{}/{blob}", blob.as_str().get(..2).unwrap()));
+    let path = workspace.root().unwrap().join(format!("blobs/{}/{blob}", blob.to_string().get(..2).unwrap()));
     std::fs::write(&path, "xx").unwrap();
     assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is damaged"));
     assert_eq!(blobs.put(long.as_bytes()).unwrap(), blob);

@@ -63,10 +63,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn local() -> Self {
-        Self { name: "local".into(), scope: Scope::Run }
-    }
-
     pub(crate) fn scopes(&self) -> Vec<&'static str> {
         Scope::ALL.into_iter().filter(|scope| *scope <= self.scope).map(Scope::name).collect()
     }
@@ -151,7 +147,7 @@ impl Tokens {
         let mut found = None;
         // Every token is compared, each in constant time, so that timing reveals nothing about any of them.
         for token in &self.tokens {
-            if is_same(token.digest.as_bytes(), given.as_str().as_bytes()) {
+            if is_same(token.digest.as_bytes(), given.to_string().as_bytes()) {
                 found = Some(token);
             }
         }
@@ -190,7 +186,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn is_digest(word: &str) -> bool {
-    word.len() == digest(b"").as_str().len() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    word.len() == digest(b"").to_string().len() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The token in the `Authorization` header. Clients of Anthropic's API use a header of their own.
@@ -224,7 +220,7 @@ impl NewToken {
             token += &format!("{byte:02x}");
         }
         let until = until_s.map(|until_s| format!(" until={until_s}")).unwrap_or_default();
-        let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()).as_str());
+        let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()));
         parse_line(line.trim()).map_err(|what| Usage {
             message: format!("invalid token: it has {what}"),
             hint: "name it with letters, digits, `-`, `_`, `.` or `@`; scopes are read, run and admin".into(),

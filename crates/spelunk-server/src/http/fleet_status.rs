@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
-use spelunk_fleet::FleetStatus;
 
 use super::Shared;
 use super::extract::Params;
@@ -40,16 +39,16 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn status(server: &Shared) -> Result<Option<FleetStatus>, Failure> {
+async fn status(server: &Shared) -> Result<Option<Value>, Failure> {
     let server = Arc::clone(server);
-    blocking(move || Ok(server.runs.fleet.as_ref().map(FleetRuns::status).transpose()?)).await
+    blocking(move || server.runs.fleet.as_ref().map(FleetRuns::status).transpose()).await
 }
 
 async fn show(State(server): State<Shared>, params: Params) -> Answer<Json<Value>> {
     params.finish()?;
     let status = status(&server).await?;
-    let status = status.ok_or_else(|| Problem::not_found("this server belongs to no fleet"))?;
-    Ok(Json(status.json()))
+    let status = status.ok_or_else(|| Problem::not_found("this server does not belong to a fleet"))?;
+    Ok(Json(status))
 }
 
 /// Fails if the fleet does not answer; succeeds without a fleet.
@@ -61,12 +60,12 @@ pub(super) async fn answers(server: &Shared) -> Result<(), Failure> {
 pub(super) async fn gauges(server: &Shared) -> String {
     let Ok(Some(status)) = status(server).await else { return String::new() };
     let gauges = [
-        ("fleet_nodes", "Nodes of the fleet.", status.nodes.len() as u64),
-        ("fleet_queued", "Runs of the fleet that no node has taken.", status.queued),
-        ("fleet_in_progress", "Runs of the fleet in progress.", status.taken),
-        ("fleet_journal_bytes", "Size of the journals of the fleet.", status.journal_bytes),
+        ("fleet_nodes", "Nodes of the fleet.", &json!(status["nodes"].as_object().map_or(0, Map::len))),
+        ("fleet_queued", "Runs of the fleet that no node has taken.", &status["queued"]),
+        ("fleet_in_progress", "Runs of the fleet in progress.", &status["in_progress"]),
+        ("fleet_journal_bytes", "Size of the journals of the fleet.", &status["journal_bytes"]),
     ];
-    let gauge = |(name, about, value): (&str, &str, u64)| {
+    let gauge = |(name, about, value): (&str, &str, &Value)| {
         format!("# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} gauge\nspelunk_{name} {value}\n")
     };
     gauges.map(gauge).concat()

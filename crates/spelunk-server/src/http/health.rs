@@ -57,7 +57,7 @@ async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
     let written = blocking(move || Ok(disk.create("server/ready", b"1\n"))).await?;
     written.map_err(|error| not_ready(format!("the workspace cannot be written: {error}")))?;
     let asked = fleet_status::answers(&server).await;
-    asked.map_err(|failure| not_ready(format!("the fleet does not answer: {}", failure.0)))?;
+    asked.map_err(|failure| not_ready(format!("the fleet does not respond: {}", failure.0)))?;
     Ok(Json(json!({ "status": "ready" })))
 }
 

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn page(headers: HeaderMap) -> Response {
     let page = viewer::page();
-    let tag = format!("\"{}\"", digest(page.as_bytes()).as_str());
+    let tag = format!("\"{}\"", digest(page.as_bytes()));
     sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page.to_owned())
 }
 

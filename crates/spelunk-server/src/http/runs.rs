@@ -2,6 +2,7 @@
 
 mod consent;
 mod events;
+#[cfg_attr(not(feature = "fleet"), path = "runs/fleet/without.rs")]
 pub mod fleet;
 mod follow_up;
 mod lines;
@@ -199,9 +200,9 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
 fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {
-        text += &format!("\n{} {}", digest(&file.bytes).as_str(), file.name);
+        text += &format!("\n{} {}", digest(&file.bytes), file.name);
     }
-    digest(text.as_bytes()).as_str().to_owned()
+    digest(text.as_bytes()).to_string()
 }
 
 /// A response 202 with the location and state of the run.

@@ -45,7 +45,7 @@ pub(crate) const LIMITS: [&str; 6] =
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
-const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling but lacks it; set \
+const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling but does not support it; set \
     ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, or explore \
     with rlm_repl and the context tools yourself";
 

@@ -135,13 +135,11 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
     }
     let [live] = <[Arc<Live>; 1]>::try_from(waiting).map_err(|found| {
         let names: Vec<&str> = found.iter().map(|live| live.run.short()).collect();
-        let hint = if names.is_empty() {
-            "start one with `rlm_tasks`".to_owned()
+        let (message, hint) = if names.is_empty() {
+            ("no run is waiting for agents", "start one with `rlm_tasks`".to_owned())
         } else {
-            format!("choose one of {}", names.join(", "))
+            ("several runs are waiting for agents", format!("choose one of {}", names.join(", ")))
         };
-        let message =
-            if names.is_empty() { "no run waits for agents" } else { "several runs wait for agents" };
         Usage { message: message.to_owned(), hint }
     })?;
     let agent_tasks = live.host.agent_tasks.clone().ok_or_else(no_agent_tasks)?;
@@ -149,7 +147,7 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
 }
 
 fn no_agent_tasks() -> Usage {
-    Usage { message: "the run does not wait for agents".into(), hint: "start one with `rlm_tasks`".into() }
+    Usage { message: "the run is not waiting for agents".into(), hint: "start one with `rlm_tasks`".into() }
 }
 
 fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {

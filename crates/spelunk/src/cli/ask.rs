@@ -155,7 +155,7 @@ fn refuse_with_fleet(args: &AskArgs) -> Result<(), Failure> {
         ("--tool and --mcp", !args.tools.is_unset()),
     ];
     let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-    let message = format!("{flag} cannot be used with a fleet: its nodes run the question");
+    let message = format!("{flag} cannot be used with a fleet, whose nodes have their own settings");
     Err(Usage { message, hint: "leave it out, or set it where the nodes are started".into() }.into())
 }
 

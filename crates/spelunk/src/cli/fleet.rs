@@ -123,21 +123,35 @@ pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode,
     let fleet = shared.fleet();
     let slots = count(app.settings.server.runs_parallel_max, "run");
     app.say(&format!(
-        "node {} works for the fleet at {}, on up to {slots} at once",
+        "node {} joined the fleet at {} and takes up to {slots} at once",
         fleet.node(),
         fleet.address()
     ));
-    let mut jobs = JoinSet::new();
-    jobs.spawn(take_jobs(Arc::clone(&server), "worker"));
-    stop_signal().await;
-    app.say("stopping: runs in progress go to other nodes");
-    server.runs.stop().await;
-    while jobs.join_next().await.is_some() {}
-    server.runs.stop().await;
+    let until = async {
+        stop_signal().await;
+        app.say("stopping: runs in progress go to other nodes");
+    };
+    work(&shared, &server, "worker", until).await;
     state.shut_down().await;
-    fleet.close();
     app.close_log();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes jobs from the queue of the fleet until this future resolves, then stops the server's runs.
+pub(super) async fn work(
+    shared: &FleetWorkspace,
+    server: &Arc<Server>,
+    role: &'static str,
+    until: impl Future<Output = ()>,
+) {
+    let mut jobs = JoinSet::new();
+    jobs.spawn(take_jobs(Arc::clone(server), role));
+    until.await;
+    server.runs.stop().await;
+    while jobs.join_next().await.is_some() {}
+    // A run may have started before the last job ended.
+    server.runs.stop().await;
+    shared.fleet().close();
 }
 
 pub(crate) struct FleetQuestion {
@@ -157,8 +171,8 @@ pub(crate) async fn ask(
     let FleetQuestion { question, sources, strategy, focus, schema } = question;
     let Sources { named, options, corpus } = sources;
     let Named::Now(inputs) = named else {
-        let message = "a fleet cannot be asked about the files of an earlier run".to_owned();
-        return Err(Usage { message, hint: "name the paths".into() }.into());
+        let message = "`--run` cannot be used with a fleet".to_owned();
+        return Err(Usage { message, hint: "pass the paths instead".into() }.into());
     };
     let fleet = shared.fleet();
     let (mut snapshots, mut buckets) = (Vec::new(), Vec::new());
@@ -281,7 +295,7 @@ fn files_of(
         SourceInput::Path(path) => (path, None),
         SourceInput::Typed { path, typed } => (path, Some(typed.display().to_string())),
         SourceInput::Database(_) | SourceInput::Objects(_) => {
-            let message = "a fleet cannot be asked about a database".to_owned();
+            let message = "a fleet cannot read databases".to_owned();
             let hint = "leave out `--fleet`, or export the rows to a file".to_owned();
             return Err(Usage { message, hint }.into());
         }

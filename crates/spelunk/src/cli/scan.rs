@@ -108,8 +108,7 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
         // Shown in part: a URL may contain a password.
         url if url.contains("://") && !app.current_dir.join(url).exists() => {
             let scheme = url.split("://").next().unwrap_or_default();
-            let message =
-                format!("`{scheme}://…` cannot be read: it is neither a file nor a server that can be read");
+            let message = format!("`{scheme}://…` cannot be read: such an address is not supported");
             let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`, a bucket `s3://BUCKET/PREFIX`".to_owned();
             Err(Usage { message, hint }.into())
         }

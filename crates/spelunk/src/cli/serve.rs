@@ -15,11 +15,9 @@ use spelunk_app::retention;
 use spelunk_app::trust::random;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
-use spelunk_server::http::fleet::take_jobs;
 use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 
 use super::app::print_line;
 use super::mcp::{McpArgs, tool_set};
@@ -99,18 +97,13 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     if n_recovered > 0 {
         app.say(&format!("continuing {}", count(n_recovered, "run")));
     }
-    let mut jobs = JoinSet::new();
-    if fleet.is_some() {
-        jobs.spawn(take_jobs(Arc::clone(&server), "serve"));
-    }
-    let stop = stop_signal();
-    listen(listener, router(&server), Arc::clone(&server), stop).await;
-    server.runs.stop().await;
-    if let Some(fleet) = fleet {
-        while jobs.join_next().await.is_some() {}
-        // A run may have started before the last job ended.
-        server.runs.stop().await;
-        fleet.fleet().close();
+    let serving = listen(listener, router(&server), Arc::clone(&server), stop_signal());
+    match fleet {
+        Some(fleet) => fleet::work(&fleet, &server, "serve", serving).await,
+        None => {
+            serving.await;
+            server.runs.stop().await;
+        }
     }
     state.shut_down().await;
     app.close_log();

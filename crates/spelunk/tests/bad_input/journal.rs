@@ -19,7 +19,7 @@ pub(crate) fn with_format(journal: &str, format: u32) -> String {
     let (first, rest) = journal.split_once('\n').unwrap();
     let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
     let body = body.replacen("\"format\":2,", &format!("\"format\":{format},"), 1);
-    let sum: String = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(8).collect();
+    let sum: String = spelunk_journal::digest(body.as_bytes()).to_string().chars().take(8).collect();
     format!("{body},\"sum\":\"{sum}\"}}\n{rest}")
 }
 

@@ -2,7 +2,10 @@
 //! person can read in one sitting. `SPELUNK_UPDATE=1` writes it again; the diff is the review.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use spelunk_types::ErrorCode;
 
 const GOLDEN: &str = "tests/cli/golden/messages.txt";
 /// Where messages for people are written. Servers, prompts and pages have their own tests.
@@ -82,6 +85,78 @@ fn no_message_uses_words_that_were_replaced() {
     assert_eq!(used, Vec::<&str>::new());
 }
 
+/// Each example in `docs/errors.md` is a message of the source, with values in place of its placeholders.
+#[test]
+fn every_example_of_an_error_is_a_message() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut known: Vec<Vec<String>> = Vec::new();
+    for entry in std::fs::read_dir(crates).unwrap() {
+        for file in files(&entry.unwrap().path().join("src")) {
+            let source = std::fs::read_to_string(&file).unwrap();
+            known.extend(texts(&source).iter().map(|text| fixed_parts(text)));
+        }
+    }
+    known.extend(ErrorCode::ALL.iter().map(|code| vec![code.meaning().to_owned()]));
+    known.retain(|parts| {
+        let text = parts.join(" ");
+        text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= 2
+            && text.chars().filter(|c| c.is_alphabetic()).count() >= 8
+    });
+    let page = std::fs::read_to_string(crates.parent().unwrap().join("docs/errors.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let examples: Vec<&str> = rows.filter_map(|row| row.split(" | ").nth(3)).collect();
+    assert!(examples.len() > 50, "{}", examples.len());
+    let invented: Vec<&str> = examples.into_iter().filter(|example| !is_written(example, &known)).collect();
+    assert_eq!(invented, Vec::<&str>::new());
+}
+
+/// A text without its placeholders.
+fn fixed_parts(text: &str) -> Vec<String> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once('{') {
+        parts.push(before.to_owned());
+        rest = after.split_once('}').map_or("", |(_, after)| after);
+    }
+    parts.push(rest.to_owned());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether known messages contain at least half of the letters before the first colon. Values in backticks or
+/// parentheses are not counted.
+fn is_written(example: &str, known: &[Vec<String>]) -> bool {
+    let mut is_fixed = vec![false; example.len()];
+    for place in known.iter().filter_map(|parts| places(example, parts)).flatten() {
+        is_fixed[place].fill(true);
+    }
+    let head = example.split(": ").next().unwrap();
+    let (mut n_letters, mut n_fixed, mut is_value) = (0, 0, false);
+    for (at, c) in head.char_indices() {
+        match c {
+            '`' => is_value = !is_value,
+            '(' => is_value = true,
+            ')' => is_value = false,
+            c if c.is_alphabetic() && !is_value => {
+                n_letters += 1;
+                n_fixed += usize::from(is_fixed[at]);
+            }
+            _ => {}
+        }
+    }
+    n_fixed * 2 >= n_letters
+}
+
+/// Where the parts of a message are in an example, if all of them are, in order.
+fn places(example: &str, parts: &[String]) -> Option<Vec<Range<usize>>> {
+    let (mut places, mut end) = (Vec::new(), 0);
+    for part in parts {
+        let start = end + example.get(end..)?.find(part.as_str())?;
+        end = start + part.len();
+        places.push(start..end);
+    }
+    Some(places)
+}
+
 /// The source files at a path, sorted, without tests.
 fn files(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
@@ -99,6 +174,11 @@ fn files(path: &Path) -> Vec<PathBuf> {
 
 /// The sentences in the string literals of a source file: three words and more.
 fn messages(source: &str) -> Vec<String> {
+    texts(source).into_iter().filter(|text| is_sentence(text)).collect()
+}
+
+/// The string literals of a source file that are not for developers.
+fn texts(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let (mut found, mut rest, mut before) = (Vec::new(), source, String::new());
     while let Some(c) = rest.chars().next() {
@@ -112,7 +192,7 @@ fn messages(source: &str) -> Vec<String> {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_for_people =
                 !FOR_DEVELOPERS.iter().any(|words| before.trim_end().ends_with(words.trim_end()));
-            if is_for_people && is_sentence(&text) {
+            if is_for_people {
                 found.push(text);
             }
             before.clear();

@@ -174,7 +174,7 @@ fn a_database_that_cannot_be_used_says_why_and_what_to_try() {
             hint: check that a PostgreSQL server listens there
 
             flood
-            error: could not use the database `postgres://ann@127.0.0.1:PORT/shop?sslmode=disable`: the server sends too much
+            error: could not use the database `postgres://ann@127.0.0.1:PORT/shop?sslmode=disable`: the server's reply is too long
 
             hint: check that a PostgreSQL server listens there
 
@@ -196,12 +196,12 @@ fn a_database_that_cannot_be_used_says_why_and_what_to_try() {
             password
             error: could not use the database `postgres://ann@127.0.0.1:PORT/unused`: password authentication failed for user "ann"
 
-            hint: check the user, and give the password by `PGPASSWORD` or `~/.pgpass`; one in a URL is not kept for `resume`
+            hint: check the user, and set the password with `PGPASSWORD` or `~/.pgpass`; a password in the URL is not kept for `resume`
 
             no password
             error: could not use the database `postgres://ann@127.0.0.1:PORT/unused`: password missing
 
-            hint: give the password by `PGPASSWORD` or `~/.pgpass`; one in a URL is not kept for `resume`
+            hint: set the password with `PGPASSWORD` or `~/.pgpass`; a password in the URL is not kept for `resume`
 
             no database
             error: could not use the database `postgres://ann@127.0.0.1:PORT/absent`: database "absent" does not exist

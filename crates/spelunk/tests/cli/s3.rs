@@ -124,6 +124,22 @@ fn a_list_of_more_than_a_thousand_objects_is_read_and_only_what_is_chosen_is_fet
 }
 
 #[test]
+fn archived_objects_are_skipped() {
+    let Some(moto) = moto() else { return };
+    moto.bucket("cold", &[("a.md", TEXT)]);
+    moto.put_in("GLACIER", "cold", "b.md", TEXT);
+    let scene = Scene::new(&NOTE);
+    scene.spelunk(["search", "magic", "s3://cold"]).s3(moto.port).run().check(&expect![[r#"
+        s3://cold/a.md:3  similarity 0.45
+            The magic number is 42.
+        --- stderr
+        Skipped: 1 unreadable
+        1 passage · 1 document searched by hybrid
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn requests_are_signed_and_what_may_not_be_read_is_skipped() {
     let Some(moto) = moto_that_trusts(6) else { return };
     let (id, secret) = moto.user(
@@ -205,7 +221,7 @@ fn what_cannot_be_read_says_why() {
 
         hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
 
-        another server: error: could not read `s3://shelf`: the server answers `HTTP 418`
+        another server: error: could not read `s3://shelf`: the server sent `HTTP 418`
 
         hint: check `AWS_ENDPOINT_URL` and `AWS_REGION`, and that the server is running
 
@@ -223,7 +239,7 @@ fn what_cannot_be_read_says_why() {
 
         too much: error: could not read `s3://shelf`: its objects are larger than 50 B
 
-        hint: name a part of it, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
+        hint: name a prefix, use `--include` or `--files-max`, or raise `cache.objects_bytes_max`
     "#]].assert_eq(&said.join("\n"));
 }
 
@@ -269,7 +285,7 @@ fn an_object_that_is_cut_off_is_fetched_again_and_never_taken_for_whole() {
     let proxy = cutting(3);
     search(&proxy).check(&expect![[r#"
         --- stderr
-        error: could not read `s3://shelf/one.md`: an answer was cut off: end of file before message length reached
+        error: could not read `s3://shelf/one.md`: the reply was cut off: end of file before message length reached
 
         hint: try again
         --- exit 1

@@ -6,6 +6,7 @@ mod chaos;
 mod faults;
 mod rates;
 mod s3;
+mod turns;
 
 use std::path::PathBuf;
 use std::process::Child;
@@ -324,7 +325,7 @@ fn a_question_that_no_node_can_start_is_refused_where_it_was_asked() {
     let flag = fleet.run("laptop", &["ask", QUESTION, "notes", "--model", "openai/x"]);
     assert_eq!(flag.code, 2);
     assert!(
-        flag.stderr.contains("--model cannot be used with a fleet: its nodes run the question"),
+        flag.stderr.contains("--model cannot be used with a fleet, whose nodes have their own settings"),
         "{}",
         flag.stderr
     );
@@ -383,38 +384,4 @@ fn an_uploaded_file_is_only_what_the_scan_reads() {
     names.sort();
     assert_eq!(names, [".complete", "a.md", "chart.png"]);
     assert!(fleet.journal_of("w").is_file());
-}
-
-#[test]
-fn whoever_queued_many_runs_does_not_delay_the_first_of_another() {
-    let Some(fleet) = FleetScene::new() else { return };
-    let gate = Gate::new();
-    let model = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
-    let _worker = Node {
-        child: fleet.call("w", &["worker", "--set=server.runs_parallel_max=1"]).server(&model).start(),
-    };
-    let ask = |who: &str, question| fleet.call(who, &["ask", question, "notes"]).start();
-    let waiting = |n_runs: u64| {
-        wait_for("the queue", || (fleet.status()["queued"] == n_runs).then_some(()));
-    };
-    let mut asking = vec![ask("ann", "One?")];
-    wait_at(&gate, &model);
-    for (n_before, (who, question)) in
-        [("ann", "Two?"), ("ann", "Three?"), ("bob", "Four?")].into_iter().enumerate()
-    {
-        asking.push(ask(who, question));
-        waiting(n_before as u64 + 1);
-    }
-    gate.open();
-    for child in asking {
-        assert!(child.wait_with_output().unwrap().status.success());
-    }
-    let prompts: Vec<String> = model.requests().iter().map(spelunk_testkit::Recorded::prompt).collect();
-    let order: Vec<&str> = prompts
-        .iter()
-        .filter_map(|prompt| {
-            ["One?", "Two?", "Three?", "Four?"].into_iter().find(|asked| prompt.contains(asked))
-        })
-        .collect();
-    assert_eq!(order, ["One?", "Four?", "Two?", "Three?"]);
 }

@@ -102,7 +102,7 @@ fn a_client_that_cannot_sample_after_all_gets_passages() {
     let data = &result["structuredContent"];
     assert_eq!((&result["isError"], &data["degraded"]), (&json!(false), &json!(true)), "{result}");
     assert_eq!(data["passages"][0]["document"], "a.md", "{data}");
-    assert!(data["hint"].as_str().unwrap().contains("declares sampling but lacks it"), "{data}");
+    assert!(data["hint"].as_str().unwrap().contains("declares sampling but does not support it"), "{data}");
     assert!(!client.text("context_list", &json!({})).starts_with("FAILED"));
 }
 

@@ -134,7 +134,7 @@ fn a_run_of_agents_goes_on_in_the_next_server() {
     );
     client.kill();
     let mut client = Client::plain(&scene);
-    assert!(client.text("task_list", &json!({})).contains("no run waits for agents"));
+    assert!(client.text("task_list", &json!({})).contains("no run is waiting for agents"));
     let resumed = client.data("rlm_resume", &json!({ "run": scene.only_run(), "wait_ms": 0 }));
     assert_eq!(resumed["state"], "running");
     let listed = crate::scene::wait_for("the other task", || {

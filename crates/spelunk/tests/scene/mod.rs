@@ -179,7 +179,7 @@ impl Scene {
         let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
         assert!(body.contains(from), "{body}");
         let body = body.replace(from, to);
-        let sum: String = spelunk_journal::digest(body.as_bytes()).as_str().chars().take(8).collect();
+        let sum: String = spelunk_journal::digest(body.as_bytes()).to_string().chars().take(8).collect();
         std::fs::write(path, format!("{body},\"sum\":\"{sum}\"}}\n{rest}")).unwrap();
     }
 

@@ -59,7 +59,13 @@ impl Moto {
     }
 
     pub(crate) fn put(&self, bucket: &str, key: &str, text: &str) {
-        let headers = format!("content-type: text/plain\r\n{}", unchecked("s3"));
+        self.put_in("STANDARD", bucket, key, text);
+    }
+
+    /// An object of this storage class.
+    pub(crate) fn put_in(&self, class: &str, bucket: &str, key: &str, text: &str) {
+        let headers =
+            format!("content-type: text/plain\r\nx-amz-storage-class: {class}\r\n{}", unchecked("s3"));
         self.send("PUT", &format!("/{bucket}/{key}"), &headers, text);
     }
 

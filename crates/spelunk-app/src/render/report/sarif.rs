@@ -181,7 +181,7 @@ fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
     let finding = &merged.finding;
     let shown = if finding.evidence.is_empty() { &finding.summary } else { &finding.evidence };
     let whole = format!("{}\n{}\n{}", rule_id(merged), place.file, words(shown));
-    spelunk_journal::digest(whole.as_bytes()).as_str().chars().take(32).collect()
+    spelunk_journal::digest(whole.as_bytes()).to_string().chars().take(32).collect()
 }
 
 /// A relative URI reference, percent-encoded.

@@ -40,7 +40,7 @@ pub(super) fn gather(blobs: &Blobs, records: &[Record], limits: &SizeLimits) -> 
         }
         let record = match text {
             Text::Inline { text } => Some(text.clone()),
-            Text::Blob { blob, .. } => texts.kept.get(blob.as_str()).cloned(),
+            Text::Blob { blob, .. } => texts.kept.get(&blob.to_string()).cloned(),
         };
         for blob in record.iter().flat_map(|record| parts(record)) {
             texts.take(blobs, &blob, limits);

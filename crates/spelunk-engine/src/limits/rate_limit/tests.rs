@@ -73,6 +73,25 @@ async fn one_that_gives_up_its_place_lets_the_next_through() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_share_is_asked_for_during_the_whole_of_a_long_wait() {
+    let rate_limit = RateLimit::new(rate(Some(60), None));
+    let asked = Mutex::new(Vec::new());
+    let began = Instant::now();
+    // A sixtieth of the rate: one call a minute.
+    let share = || {
+        lock(&asked).push(Instant::now());
+        Some(rate(Some(1), None))
+    };
+    for _ in 0..2 {
+        drop(rate_limit.enter_within(0, Some(&share)).await);
+    }
+    let asked = lock(&asked);
+    assert!(began.elapsed() >= 50 * SECOND, "{:?}", began.elapsed());
+    let longest = asked.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+    assert!(longest <= SECOND + Duration::from_millis(2), "{longest:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_leaves_half_of_those_in_flight() {
     let rate_limit = RateLimit::new(Rate::default());
     let turns = join_all((0..8).map(async |_| rate_limit.enter(0).await)).await;

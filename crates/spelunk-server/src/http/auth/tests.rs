@@ -54,7 +54,7 @@ fn without_tokens_the_address_is_the_client() {
 #[test]
 fn a_file_with_anything_else_in_it_is_refused_and_not_repeated() {
     let digest = digest(b"x");
-    let digest = digest.as_str();
+    let digest = digest.to_string();
     for (text, says) in [
         ("ci\n".to_owned(), "no scopes (read, run, admin) in line 1"),
         ("# a comment\n\nci read spelunk_0123\n".to_owned(), "no token digest in line 3"),

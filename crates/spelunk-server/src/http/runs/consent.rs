@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "required": ["decision"],
                 "properties": { "decision": { "enum": ["allow", "deny"] } },
             }))
-            .answers(202, "The run goes on", promise)
+            .answers(202, "The run continues", promise)
             .problems(&[404, 409]),
     ]
 }
@@ -111,16 +111,17 @@ async fn decide(
             known.as_ref().and_then(|call| view.effects.get(call)).filter(|call| call.consent.is_some());
         let short = run.short();
         if asked.is_none() {
-            return Err(Problem::not_found(format!("run `{short}` does not wait for such a call"))
-                .hint("see `pending` of the run for the calls that wait"));
+            return Err(Problem::not_found(format!("run `{short}` is not waiting for this call"))
+                .hint("the field `pending` of the run lists the calls that it is waiting for"));
         }
         let is_pending = view.pending_effects().any(|(pending, ..)| Some(pending) == known.as_ref());
         if is_pending && server.runs.find(&run).is_none() {
             return Err(not_at_work(&run));
         }
-        let detail = format!("call `{call}` of run `{short}` was decided before");
-        return Err(Problem::new(StatusCode::CONFLICT, "call-decided", "The call is decided.", detail)
-            .hint("see what came of it with a GET of the run's events"));
+        let title = "The call was already decided.";
+        let detail = format!("call `{call}` of run `{short}` was already decided");
+        return Err(Problem::new(StatusCode::CONFLICT, "call-decided", title, detail)
+            .hint("see its outcome in the run's events"));
     }
     promised_answer(&server, &run).await
 }

@@ -14,11 +14,11 @@ use spelunk_app::provider;
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::read_view;
 use spelunk_engine::RunView;
-use spelunk_fleet::{Fleet, FleetError, FleetStatus, FleetWorkspace, NodeReport, QueuedJob};
+use spelunk_fleet::{Fleet, FleetError, FleetWorkspace, NodeReport, QueuedJob};
 use spelunk_journal::{JournalError, JournalTail, Lease, Record, SharedRuns as _, digest};
 use spelunk_types::{BlobId, EventKind, RunId};
 
-use super::super::auth::Client;
+use super::super::auth::{Client, Scope};
 use super::super::{Server, Shared};
 use super::service::{Job, JobKind, Live, Phase, Remaining, left};
 use super::supervisor;
@@ -39,7 +39,7 @@ const POLL: Duration = Duration::from_millis(100);
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) struct FleetRuns {
-    pub(super) shared: Arc<FleetWorkspace>,
+    shared: Arc<FleetWorkspace>,
     server: OnceLock<Weak<Server>>,
 }
 
@@ -53,12 +53,42 @@ impl FleetRuns {
         drop(self.server.set(Arc::downgrade(server)));
     }
 
-    pub(crate) fn status(&self) -> Result<FleetStatus, FleetError> {
-        self.fleet().status()
+    fn fleet(&self) -> &Fleet {
+        self.shared.fleet()
     }
 
-    pub(super) fn fleet(&self) -> &Fleet {
-        self.shared.fleet()
+    /// The state of the fleet, as `spelunk fleet status --json` prints it. Blocking.
+    pub(crate) fn status(&self) -> Result<Value, Failure> {
+        Ok(self.fleet().status()?.json())
+    }
+
+    /// Whether the fleet did not answer.
+    pub(super) fn is_outage(failure: &Failure) -> bool {
+        FleetError::is_outage(failure.0.as_ref())
+    }
+
+    /// Puts a run into the queue; durable when this returns. Blocking.
+    pub(super) fn submit(&self, ticket: &Ticket, uploads: &[Vec<u8>]) -> Result<(), Failure> {
+        Ok(submit(self.fleet(), ticket, uploads)?)
+    }
+
+    /// Counts an attempt at a run. Blocking.
+    pub(super) fn note_try(&self, run: &RunId, n_events: u64) -> Result<u64, Failure> {
+        Ok(self.fleet().note_try(run, n_events)?)
+    }
+
+    /// The value that any node has stored under this key before; if there is none, stores this one. Blocking.
+    pub(super) fn remember_key(&self, key: &str, value: Vec<u8>) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(self.fleet().remember_key(key, value)?)
+    }
+
+    pub(super) fn is_leased(&self, run: &RunId) -> bool {
+        self.shared.is_leased(run).unwrap_or(false)
+    }
+
+    /// Cancels a run on whichever node has it. Blocking.
+    pub(super) fn cancel(&self, run: &RunId) -> Result<(), Failure> {
+        Ok(self.fleet().cancel(run)?)
     }
 
     /// Follows a run that is queued or in progress on another node. Needs a runtime.
@@ -82,8 +112,7 @@ impl FleetRuns {
     }
 }
 
-/// Puts a run into the queue; durable when this returns. Blocking.
-pub(super) fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Result<(), FleetError> {
+fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Result<(), FleetError> {
     let keep = |bytes: &[u8]| -> Result<BlobId, FleetError> {
         let blob = digest(bytes);
         fleet.put_blob(&blob, bytes)?;
@@ -282,7 +311,7 @@ fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
         Ok(body) => body,
         Err(Unreadable::Newer) => return Ok(Taken::Over(Outcome::Return(BEAT))),
         Err(Unreadable::Garbage) => {
-            server.app.say("warning: something in the queue of the fleet is not a job; it was removed");
+            server.app.say("warning: an entry in the queue of the fleet is not a job and was removed");
             return Ok(Taken::Over(Outcome::Done));
         }
     };
@@ -427,6 +456,11 @@ impl Seen {
     }
 }
 
+/// The client of a program that is no server.
+fn local() -> Client {
+    Client { name: "local".into(), scope: Scope::Run }
+}
+
 /// A source that was uploaded as a snapshot.
 pub type UploadedSource = SnapshotSource;
 
@@ -437,13 +471,13 @@ pub fn submit_question(
     request: Value,
     (snapshots, buckets): (Vec<UploadedSource>, Vec<String>),
 ) -> Result<(), Failure> {
-    let ticket = Ticket::new(run, Client::local(), Progress::Waiting, request);
+    let ticket = Ticket::new(run, local(), Progress::Waiting, request);
     Ok(submit(fleet, &Ticket { snapshots, buckets, ..ticket }, &[])?)
 }
 
 /// Submits the continuation of a run after the last event of its journal; the request may set limits. Blocking.
 pub fn submit_resume(fleet: &Fleet, run: &RunId, after_seq: u64, request: Value) -> Result<(), Failure> {
-    let ticket = Ticket::new(run, Client::local(), Progress::Again { after_seq }, request);
+    let ticket = Ticket::new(run, local(), Progress::Again { after_seq }, request);
     Ok(submit(fleet, &ticket, &[])?)
 }
 

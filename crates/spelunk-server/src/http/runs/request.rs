@@ -239,7 +239,7 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
         || name.starts_with('/')
         || name.split('/').any(|part| part == ".." || part == ".");
     if is_bad {
-        return Err(bad_form("a file name is too long or leaves its folder"));
+        return Err(bad_form("a file name is too long or points outside its folder"));
     }
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
@@ -268,7 +268,7 @@ pub(super) fn schema() -> Value {
         "focus": { "enum": Focus::ALL.map(Focus::name) },
         "schema": { "type": "object", "description": "The JSON Schema of the answer" },
         "limits": limits_schema(),
-        "tools": texts("Of the tools that the server turns on (`ask.tools`), only these, by tool or source; without it, all", TOOLS_MAX),
+        "tools": texts("Only these of the tools that the server enables (`ask.tools`), by tool or source; default all", TOOLS_MAX),
         "include": globs("Only files that match one of these globs"),
         "exclude": globs("No files that match one of these globs"),
         "types": globs("Content types of files, such as `*.inc=source_code`"),

@@ -355,7 +355,7 @@ async fn read_blob(
     params.finish()?;
     let unknown = || Problem::not_found("the run refers to no such text");
     let blob: BlobId = name.parse().map_err(|_| unknown())?;
-    let tag = format!("\"{}\"", blob.as_str());
+    let tag = format!("\"{blob}\"");
     let text = work(move || {
         let found = with_journal(&server, &id)?;
         let texts = server.named_blobs.naming(&found.workspace, &found.run, &blob)?;

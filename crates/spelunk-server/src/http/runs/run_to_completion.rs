@@ -152,7 +152,8 @@ impl Drop for AwaitedRun {
             return;
         }
         if let Err(failure) = self.server.runs.cancel(&self.run) {
-            self.server.app.say(&format!("warning: run {} continues: {}", self.run.short(), failure.0));
+            let run = self.run.short();
+            self.server.app.say(&format!("warning: run {run} was not cancelled: {}", failure.0));
         }
     }
 }

@@ -3,6 +3,8 @@
 //! runs, and the tickets about remaining work; the state here can be lost at any time.
 
 mod in_fleet;
+#[cfg(feature = "fleet")]
+mod node;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +17,7 @@ use spelunk_app::runs::read_view;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_fs::PrivateDir;
-use spelunk_journal::{Record, SharedRuns as _, Workspace};
+use spelunk_journal::{Record, Workspace};
 use spelunk_types::{EventKind, RunId};
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
@@ -79,13 +81,6 @@ pub(super) struct Job {
     /// Its size on disk while it is queued.
     bytes: u64,
     pub(super) live: Arc<Live>,
-}
-
-impl Job {
-    /// A job from the queue of a fleet.
-    pub(super) fn new(ticket: &Ticket, kind: JobKind, live: Arc<Live>) -> Self {
-        Self { ticket: ticket.lean(), kind, bytes: 0, live }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -354,9 +349,9 @@ impl RunService {
         }
         let is_elsewhere = live.as_ref().is_none_or(|live| !live.is_here.load(Ordering::SeqCst));
         if let Some(fleet) = self.fleet.as_ref().filter(|_| is_elsewhere) {
-            let is_at_work = live.is_some() || fleet.shared.is_leased(run).unwrap_or(false);
+            let is_at_work = live.is_some() || fleet.is_leased(run);
             if is_at_work {
-                fleet.fleet().cancel(run)?;
+                fleet.cancel(run)?;
             }
             return Ok(is_at_work);
         }

@@ -19,7 +19,6 @@ use spelunk_app::runs::{files_incomplete, read_view};
 use spelunk_app::sources::bucket;
 use spelunk_context::SourceInput;
 use spelunk_engine::{ModelCapacity, Projector, ResumeRequest, RunHandle, RunView, snapshot_input};
-use spelunk_fleet::FleetError;
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{
     Durability, ErrorCode, Event, EventKind, Explain, FrameId, Limits, RunId, RunOutcome, Strategy,
@@ -28,6 +27,7 @@ use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
+use super::fleet::FleetRuns;
 use super::follow_up::FollowUp;
 use super::request::read_query;
 use super::service::{Job, JobKind, Live, Phase, SaidPiece, StreamedPiece};
@@ -103,7 +103,7 @@ struct Unbegun {
 
 impl From<Failure> for Unbegun {
     fn from(failure: Failure) -> Self {
-        Self { is_outage: FleetError::is_outage(failure.0.as_ref()), problem: failure.into() }
+        Self { is_outage: FleetRuns::is_outage(&failure), problem: failure.into() }
     }
 }
 
@@ -117,7 +117,7 @@ async fn may_try(server: &Shared, run: &RunId) -> Result<(), Unbegun> {
             Some(_) | None => 0,
         };
         Ok(match &shared.runs.fleet {
-            Some(fleet) => fleet.fleet().note_try(&name, n_events)?,
+            Some(fleet) => fleet.note_try(&name, n_events)?,
             None => shared.runs.tickets.note_try(&name, n_events)?,
         })
     });

@@ -123,7 +123,7 @@ fn rlm_run() -> Entry {
     Entry::new(Ask, "rlm_run", "Follow a run", Waits(Waiting::Run))
         .doc("Gets the result of a run, shows its status (without `run`: the newest runs), cancels it, or resumes it after an interruption or a limit.")
         .needs("action", choice("What to do", &run_tools::ACTIONS))
-        .takes("run", text("Run id, or a suffix of it"))
+        .takes("run", text("Run id, or the start of its short id"))
         .takes("offset", whole("With result: skip this many characters"))
         .takes("limits", object("With resume: lower limits"))
         .takes("wait_ms", whole("Default 45000"))

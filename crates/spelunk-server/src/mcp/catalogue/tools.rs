@@ -140,7 +140,7 @@ fn material(entry: Entry) -> Entry {
 }
 
 fn run() -> Value {
-    text("The run id, or a suffix of it")
+    text("The run id, or the start of its short id")
 }
 
 fn wait_ms() -> Value {
@@ -188,7 +188,7 @@ fn run_output(entry: Entry) -> Entry {
 
 fn rlm_query() -> Entry {
     let doc = "Starts a run: models read text that is too large for any context window, with code and in parts, and return one answer with checked evidence. Costs model calls: only call it when asked to.";
-    let of_run = "Ask a follow-up question of an agent's run (id or suffix): it continues with its files, variables and conversation. Only with `question`, `limits` and `wait_ms`";
+    let of_run = "Ask a follow-up question of an agent's run (its id, or the start of its short id): it continues with its files, variables and conversation. Only with `question`, `limits` and `wait_ms`";
     let thoughts = "Include the thoughts of this session, and store the answer with the last one";
     Entry::new(Ask, "rlm_query", "Ask about text of any size", Waits(Waiting::Query))
         .doc(doc)

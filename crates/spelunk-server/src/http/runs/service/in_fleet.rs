@@ -1,18 +1,14 @@
-//! The runs of a fleet: puts accepted runs into the queue, adopts runs that other nodes accepted,
-//! and registers those that this node works on.
+//! The runs of a fleet: puts accepted runs into the queue, and adopts runs that other nodes accepted.
 
 use std::sync::Arc;
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 
-use spelunk_app::failure::Failure;
-use spelunk_app::live_runs::Slot;
 use spelunk_types::RunId;
 
 use super::super::super::problem::Problem;
-use super::super::fleet::{self, FleetRuns};
+use super::super::fleet::FleetRuns;
 use super::super::tickets::{Key, Progress, Ticket};
-use super::{Live, Phase, RunService, key_reused};
+use super::{Live, RunService, key_reused};
 
 impl RunService {
     /// Puts a run into the fleet's queue, with its uploaded files. Blocking.
@@ -23,7 +19,7 @@ impl RunService {
     ) -> Result<(), Problem> {
         let uploads = (0..ticket.uploads.len()).map(|idx| self.tickets.upload(&ticket.run, idx));
         let uploads = uploads.collect::<Result<Vec<_>, _>>()?;
-        fleet::submit(fleet.fleet(), ticket, &uploads).map_err(Failure::from)?;
+        fleet.submit(ticket, &uploads)?;
         self.tickets.remove_uploads(&ticket.run);
         Ok(())
     }
@@ -37,8 +33,7 @@ impl RunService {
     ) -> Result<Option<RunId>, Problem> {
         let Some(fleet) = &self.fleet else { return Ok(None) };
         let value = format!("{run} {digest}").into_bytes();
-        let before = fleet.fleet().remember_key(&format!("{client}\n{key}"), value);
-        let before = before.map_err(Failure::from)?;
+        let before = fleet.remember_key(&format!("{client}\n{key}"), value)?;
         let before = before.and_then(|before| String::from_utf8(before).ok());
         let Some((run, digest_before)) = before.as_deref().and_then(|before| before.split_once(' ')) else {
             return Ok(None);
@@ -63,36 +58,10 @@ impl RunService {
         fleet.follow(&live, &ticket);
     }
 
-    /// Registers a run of the fleet as one that this node works on.
-    pub(in super::super) fn take_in(&self, ticket: &Ticket) -> Arc<Live> {
-        let mut table = self.table();
-        table.settled.remove(&ticket.run);
-        let live = table.live.entry(ticket.run.clone()).or_insert_with(|| Live::new(&ticket.lean()));
-        live.is_here.store(true, Ordering::SeqCst);
-        live.phase.send_replace(Phase::Running { seq: 0 });
-        Arc::clone(live)
-    }
-
-    pub(in super::super) fn take_slot(&self) -> Option<Slot> {
-        self.live_runs.take_slot()
-    }
-
     /// Spawns a task that may run until the server has stopped.
     pub(in super::super) fn keep(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(task);
-    }
-
-    pub(in super::super) fn is_stopping(&self) -> bool {
-        self.table().is_closed
-    }
-
-    /// Stops a run that this process works on.
-    pub(in super::super) fn cancel_here(&self, run: &RunId) {
-        if let Some(live) = self.find(run) {
-            live.is_cancelled.store(true, Ordering::SeqCst);
-        }
-        self.live_runs.cancel(run);
     }
 }
