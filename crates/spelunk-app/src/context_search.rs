@@ -10,7 +10,7 @@ use std::sync::Arc;
 use spelunk_context::{
     Context, ContextSource, ContextStore, Corpus, ScanOptions, SourceError, SourceInput, View,
 };
-use spelunk_index::{Embedder, Hit, IndexError, IndexProgress, Mode, Notice, Passage, Query, mark};
+use spelunk_index::{Embedder, Hit, IndexError, IndexProgress, Mode, Notice, Query, mark};
 use spelunk_journal::digest;
 
 use crate::app::App;
@@ -191,20 +191,9 @@ impl Paragraph<'_> {
             line_end: line_start + n_lines.saturating_sub(1),
             score: similarity,
             similarity: Some(similarity),
+            mark: mark(self.text, line_start, query),
             ..passage.clone()
         };
-        let as_passage = Passage {
-            document: hit.document.clone(),
-            doc_idx: hit.doc_idx,
-            line_start: hit.line_start,
-            line_end: hit.line_end,
-            span: hit.span.clone(),
-            text: hit.text.clone(),
-            score: hit.score,
-            matched: hit.matched.clone(),
-            twins: hit.twins,
-        };
-        hit.mark = mark(&as_passage, query);
         // With no words in common, the first line that is not a heading is the most informative.
         if hit.mark.ranges.is_empty() {
             let is_said = |line: &str| !line.trim().is_empty() && !line.starts_with('#');

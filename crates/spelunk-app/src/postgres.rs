@@ -14,6 +14,7 @@ use std::time::Duration;
 use spelunk_context::{
     DatabaseServer, QueryWatch, ServerBounds, ServerColumn, ServerError, ServerHandle, ServerRows,
 };
+use spelunk_model::deepest_cause;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Row, Transaction};
@@ -204,7 +205,7 @@ fn is_number(kind: &Type) -> bool {
 /// An error of the client or the server, without details about the server's source code.
 fn told(error: &Error) -> ServerError {
     let Some(said) = error.as_db_error() else {
-        let why = deepest(error);
+        let why = deepest_cause(error);
         return if error.is_closed() {
             unusable("the connection was closed".to_owned(), "check the server's log, and try again")
         } else {
@@ -227,14 +228,6 @@ fn told(error: &Error) -> ServerError {
         return ServerError::Rejected(format!("{message}{hint}"));
     };
     unusable(message, hint)
-}
-
-fn deepest(error: &dyn std::error::Error) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
 }
 
 fn shortened(text: &str) -> String {

@@ -302,11 +302,7 @@ pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
 }
 
 pub fn fold(records: &[Record]) -> RunView {
-    let mut view = RunView::default();
-    for event in records.iter().filter_map(Record::event) {
-        view.apply(event);
-    }
-    view
+    RunView::of(records.iter().filter_map(Record::event))
 }
 
 /// Whether `spelunk resume` would continue it.

@@ -19,9 +19,7 @@ use crate::needles::Needles;
 use crate::scan_read::{ReadCandidate, Reading, Report, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::secrets::Sought;
-use crate::source::{
-    BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind,
-};
+use crate::source::{BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, extract_kind};
 use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
@@ -267,44 +265,34 @@ fn list(
             continue;
         }
         let mut duplicates = Vec::new();
-        source.list(&prefix, room, &mut report, &mut |found| {
-            let SourceItem { origin, name, bytes, named_by, redacts, is_image, server, object } = found;
-            if is_image {
-                images.extend(image(&origin, &name, bytes, named_by));
+        source.list(&prefix, room, &mut report, &mut |mut found| {
+            let Candidate { origin, name, bytes, .. } = &found;
+            if found.is_image {
+                images.extend(image(origin, name, *bytes, found.named_by));
                 return;
             }
-            if let Origin::File(path) = &origin
+            if let Origin::File(path) = origin
                 && !is_alone
                 && !seen.insert(path.clone())
             {
-                duplicates.push(name);
+                duplicates.push(found.name);
                 return;
             }
-            let extract = match &origin {
-                _ if server.is_some() => None,
-                Origin::File(_) => ExtractKind::of(&name, room.filter.options),
-                Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
+            let extract = match origin {
+                _ if found.server.is_some() => None,
+                Origin::File(_) => ExtractKind::of(name, room.filter.options),
+                Origin::Text(bytes) => extract_kind(name, bytes, room.filter.options),
             };
             let is_plain = extract.is_none() && matches!(origin, Origin::File(_));
-            let pin = pins.get(&name).filter(|pin| is_plain && pin.bytes < bytes).copied();
-            let bytes = pin.map_or(bytes, |pin| pin.bytes);
+            let pin = pins.get(name).filter(|pin| is_plain && pin.bytes < *bytes).copied();
+            found.bytes = pin.map_or(*bytes, |pin| pin.bytes);
             so_far.files_total += 1;
-            so_far.bytes_total += bytes;
+            so_far.bytes_total += found.bytes;
             if so_far.files_total.is_multiple_of(TICK_FILES) {
                 progress(*so_far);
             }
-            take(Candidate {
-                source_idx,
-                origin,
-                name,
-                bytes,
-                named_by,
-                extract,
-                redacts,
-                pin,
-                server,
-                object,
-            });
+            (found.source_idx, found.extract, found.pin) = (source_idx, extract, pin);
+            take(found);
         })?;
         for name in duplicates {
             report.skip(SkipReason::Duplicate, &name);

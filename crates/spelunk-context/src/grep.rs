@@ -3,7 +3,6 @@
 //! the search does not see them: neither a secret nor the mark that replaces it can be found. Over a view, a document
 //! that cannot be read is listed in the report and does not stop the search.
 
-mod memory;
 mod merge;
 mod pattern;
 mod scan;
@@ -11,13 +10,13 @@ mod secret_mask;
 mod show;
 mod units;
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use spelunk_types::Limits;
 
 use self::merge::{DocumentResult, SearchResult};
-use self::pattern::{Choice, Pattern};
+use self::pattern::Pattern;
 use self::units::{Sizes, Target};
 use crate::{DocEntry, ReadError, Reader, View};
 
@@ -86,15 +85,9 @@ pub struct CompiledQuery {
 }
 
 impl CompiledQuery {
-    /// The number of matching lines in a plain text in memory, without threads: fast for many small texts.
-    pub fn count_in(&self, text: &[u8]) -> u64 {
-        let mut n_matches = 0;
-        let all = self.pattern.each_line(text, Choice::Matching, |_| {
-            n_matches += 1;
-            ControlFlow::Continue(())
-        });
-        debug_assert!(all.is_continue(), "nobody stopped it");
-        n_matches
+    /// Shows at most this many matches in the next document.
+    pub fn show_at_most(&mut self, matches_max: u64) {
+        self.query.matches_max = matches_max;
     }
 }
 

@@ -46,6 +46,8 @@ pub enum ImageKind {
     Pdf,
 }
 
+spelunk_types::named! { ImageKind { Png = "png", Jpeg = "jpeg", Gif = "gif", Webp = "webp", Pdf = "pdf" } }
+
 impl ImageKind {
     /// The format that the extension of a path names.
     pub(crate) fn of(path: &str) -> Option<Self> {
@@ -57,17 +59,6 @@ impl ImageKind {
             "webp" => Some(Self::Webp),
             "pdf" => Some(Self::Pdf),
             _ => None,
-        }
-    }
-
-    /// The name in lists.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Png => "png",
-            Self::Jpeg => "jpeg",
-            Self::Gif => "gif",
-            Self::Webp => "webp",
-            Self::Pdf => "pdf",
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use regex::Regex;
+use spelunk_types::named;
 
 pub(crate) mod delimited;
 mod language;
@@ -38,40 +39,12 @@ pub enum ContentType {
     Unknown,
 }
 
+named! { ContentType {
+    SourceCode = "source_code", StructuredData = "structured_data", Json = "json", Jsonl = "jsonl", Log = "log",
+    Prose = "prose", Markup = "markup", Config = "config", Unknown = "unknown",
+} }
+
 impl ContentType {
-    /// Every type, in report order.
-    pub const ALL: [Self; 9] = [
-        Self::SourceCode,
-        Self::StructuredData,
-        Self::Json,
-        Self::Jsonl,
-        Self::Log,
-        Self::Prose,
-        Self::Markup,
-        Self::Config,
-        Self::Unknown,
-    ];
-
-    /// The name in settings and reports: `source_code`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SourceCode => "source_code",
-            Self::StructuredData => "structured_data",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Log => "log",
-            Self::Prose => "prose",
-            Self::Markup => "markup",
-            Self::Config => "config",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// The type with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|content_type| content_type.name() == name)
-    }
-
     /// How regular its text is.
     pub fn structure(self) -> Structure {
         match self {
@@ -93,16 +66,7 @@ pub enum Structure {
     Mixed,
 }
 
-impl Structure {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Structured => "structured",
-            Self::Unstructured => "unstructured",
-            Self::Mixed => "mixed",
-        }
-    }
-}
+named! { Structure { Structured = "structured", Unstructured = "unstructured", Mixed = "mixed" } }
 
 /// How the type was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,18 +83,9 @@ pub enum Via {
     Custom,
 }
 
-impl Via {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Extension => "extension",
-            Self::Sniffed => "sniffing",
-            Self::Override => "override",
-            Self::Custom => "custom",
-        }
-    }
-}
+named! { Via {
+    Name = "name", Extension = "extension", Sniffed = "sniffing", Override = "override", Custom = "custom",
+} }
 
 /// What is known about the format of one document.
 #[derive(Debug, Clone)]

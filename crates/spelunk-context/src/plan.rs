@@ -98,6 +98,8 @@ pub enum Tier {
     Large,
 }
 
+spelunk_types::named! { Tier { Small = "small", Medium = "medium", Large = "large" } }
+
 impl Tier {
     /// The tier of a document. One above the token ceiling is never small, however few lines it has.
     pub fn of(lines: u64, units: u64, tokens: u64, limits: &Limits) -> Self {
@@ -108,15 +110,6 @@ impl Tier {
             Self::Medium
         } else {
             Self::Small
-        }
-    }
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Medium => "medium",
-            Self::Large => "large",
         }
     }
 }

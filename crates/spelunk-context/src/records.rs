@@ -75,19 +75,11 @@ pub enum JsonType {
     String,
 }
 
-impl JsonType {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Boolean => "boolean",
-            Self::Null => "null",
-            Self::Number => "number",
-            Self::Object => "object",
-            Self::String => "string",
-        }
-    }
+spelunk_types::named! { JsonType {
+    Array = "array", Boolean = "boolean", Null = "null", Number = "number", Object = "object", String = "string",
+} }
 
+impl JsonType {
     fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,

@@ -53,34 +53,13 @@ pub enum SkipReason {
     UnsafeName,
 }
 
-impl SkipReason {
-    /// The name in reports and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Binary => "binary",
-            Self::Damaged => "damaged",
-            Self::Duplicate => "duplicate",
-            Self::Empty => "empty",
-            Self::Encrypted => "encrypted",
-            Self::Encoding => "encoding",
-            Self::Excluded => "excluded",
-            Self::FilesMax => "files-max",
-            Self::Filtered => "filtered",
-            Self::Hidden => "hidden",
-            Self::Ignored => "ignored",
-            Self::NestedArchive => "nested-archive",
-            Self::NoText => "no-text",
-            Self::NoWorker => "no-worker",
-            Self::Secret => "secret",
-            Self::Special => "special",
-            Self::Symlink => "symlink",
-            Self::TooCostly => "too-costly",
-            Self::TooLarge => "too-large",
-            Self::Unreadable => "unreadable",
-            Self::UnsafeName => "unsafe-name",
-        }
-    }
-}
+spelunk_types::named! { SkipReason {
+    Binary = "binary", Damaged = "damaged", Duplicate = "duplicate", Empty = "empty", Encrypted = "encrypted",
+    Encoding = "encoding", Excluded = "excluded", FilesMax = "files-max", Filtered = "filtered",
+    Hidden = "hidden", Ignored = "ignored", NestedArchive = "nested-archive", NoText = "no-text",
+    NoWorker = "no-worker", Secret = "secret", Special = "special", Symlink = "symlink",
+    TooCostly = "too-costly", TooLarge = "too-large", Unreadable = "unreadable", UnsafeName = "unsafe-name",
+} }
 
 impl From<NotText> for SkipReason {
     fn from(why: NotText) -> Self {

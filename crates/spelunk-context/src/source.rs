@@ -31,6 +31,7 @@ const DESCRIBE_MS_MAX: u64 = 10_000;
 /// Something that may become a document.
 #[derive(Debug)]
 pub(crate) struct Candidate {
+    /// The position of its source; set by the scan, like `extract` and `pin`.
     pub(crate) source_idx: usize,
     pub(crate) origin: Origin,
     pub(crate) name: String,
@@ -43,20 +44,6 @@ pub(crate) struct Candidate {
     pub(crate) redacts: bool,
     /// How an earlier scan found it, if it has grown since.
     pub(crate) pin: Option<Pin>,
-    /// The server whose tables it describes.
-    pub(crate) server: Option<ServerHandle>,
-    /// The object that has its bytes, until it is fetched.
-    pub(crate) object: Option<BucketObject>,
-}
-
-/// A candidate of one source.
-#[derive(Debug)]
-pub(crate) struct SourceItem {
-    pub(crate) origin: Origin,
-    pub(crate) name: String,
-    pub(crate) bytes: u64,
-    pub(crate) named_by: NamedBy,
-    pub(crate) redacts: bool,
     /// Whether it is an image, already counted as skipped.
     pub(crate) is_image: bool,
     /// The server whose tables it describes.
@@ -158,7 +145,7 @@ impl Source {
         prefix: &str,
         room: ScanContext<'_>,
         report: &mut ScanReport,
-        found: &mut dyn FnMut(SourceItem),
+        found: &mut dyn FnMut(Candidate),
     ) -> Result<(), SourceError> {
         let (filter, name) = (room.filter, report.source.clone());
         match self {
@@ -168,9 +155,9 @@ impl Source {
                     let redacts = !filter.allows_secrets_in(&relative);
                     let name =
                         if prefix.is_empty() { relative.clone() } else { format!("{prefix}/{relative}") };
-                    let item = |path, name| SourceItem::in_file(path, name, bytes, NamedBy::Walk, redacts);
+                    let item = |path, name| Candidate::in_file(path, name, bytes, NamedBy::Walk, redacts);
                     match Format::of(&name) {
-                        None => found(SourceItem { is_image, ..item(path, name) }),
+                        None => found(Candidate { is_image, ..item(path, name) }),
                         Some(format) => {
                             let is_included = filter.includes_archive(&relative);
                             let archive = Archive { path: &path, format, name: &name, is_included };
@@ -186,7 +173,7 @@ impl Source {
             }
             Self::File { path, bytes, .. } => {
                 let redacts = !filter.allows_secrets_in(&name);
-                found(SourceItem::in_file(path, name, bytes, NamedBy::User, redacts));
+                found(Candidate::in_file(path, name, bytes, NamedBy::User, redacts));
                 Ok(())
             }
             Self::Archive { path, format, .. } => {
@@ -199,27 +186,28 @@ impl Source {
                 if redacts {
                     report.redact(&name, &marks_in(&bytes));
                 }
-                found(SourceItem::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
+                found(Candidate::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
                 Ok(())
             }
             Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Database { server, text } => {
                 let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
-                let item = SourceItem::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
-                found(SourceItem { server: Some(server), ..item });
+                let item = Candidate::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
+                found(Candidate { server: Some(server), ..item });
                 Ok(())
             }
         }
     }
 }
 
-impl SourceItem {
+impl Candidate {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self::new(Origin::File(path), name, bytes, named_by, redacts)
     }
 
     fn new(origin: Origin, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
-        Self { origin, name, bytes, named_by, redacts, is_image: false, server: None, object: None }
+        let (source_idx, extract, pin, is_image, server, object) = (0, None, None, false, None, None);
+        Self { source_idx, origin, name, bytes, named_by, extract, redacts, pin, is_image, server, object }
     }
 }
 
@@ -251,7 +239,7 @@ fn list_objects(
     entries: Vec<ObjectEntry>,
     room: ScanContext<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(SourceItem),
+    found: &mut dyn FnMut(Candidate),
 ) -> Result<(), SourceError> {
     let (filter, url) = (room.filter, report.source.clone());
     // A key that ends with a slash only marks a folder.
@@ -288,9 +276,9 @@ fn list_objects(
         }
         let (named_by, redacts) =
             (if is_named { NamedBy::User } else { NamedBy::Walk }, !filter.allows_secrets_in(&relative));
-        let item = SourceItem::in_file(PathBuf::from(&name), name, entry.bytes, named_by, redacts);
+        let item = Candidate::in_file(PathBuf::from(&name), name, entry.bytes, named_by, redacts);
         let object = Some(BucketObject { bucket: bucket.clone(), entry });
-        found(SourceItem { object, ..item });
+        found(Candidate { object, ..item });
     }
     Ok(())
 }
@@ -307,13 +295,13 @@ fn unpack(
     archive: &Archive<'_>,
     room: ScanContext<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(SourceItem),
+    found: &mut dyn FnMut(Candidate),
 ) -> Result<(), SourceError> {
     let ScanContext { filter, scratch } = room;
     let &Archive { path, format, name, is_included } = archive;
     let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
         let redacts = !filter.allows_secrets_in(&relative);
-        found(SourceItem::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
+        found(Candidate::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
     };
     let limits = UnpackLimits::default();
     let mut unpacking = Unpacking {

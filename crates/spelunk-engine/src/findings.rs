@@ -12,7 +12,7 @@ use spelunk_types::{
 use crate::journal::wire;
 use crate::report::{CountedValues, MergedFinding, gather};
 use crate::task::Noted;
-use crate::{Answer, FrameState, ReportError, RunView};
+use crate::{Answer, ReportError, RunView};
 
 /// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +134,7 @@ impl Fold {
         };
         let mut failed = Vec::new();
         for (id, frame) in view.frames.iter().filter(|(_, frame)| frame.strategy == Strategy::Analyst) {
-            if let FrameState::Failed { code, .. } = frame.state {
+            if let Some(FrameOutcome::Failed { code, .. }) = frame.outcome {
                 let note = self.notes.get(id).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
                 failed.push((Noted::read(&note).label, code));
             }

@@ -34,7 +34,7 @@ use spelunk_types::{FrameId, Limits};
 
 use self::failure::Failure;
 pub(crate) use self::image::ShownImages;
-pub(crate) use self::record::{CellRecord, REPLAY_TIME_FACTOR};
+pub(crate) use self::record::REPLAY_TIME_FACTOR;
 use self::run::Role;
 pub use self::run::RunSettings;
 pub(crate) use self::run::{Models, Run};

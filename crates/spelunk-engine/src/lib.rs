@@ -63,6 +63,6 @@ pub use tools::{
 };
 pub use turn::CallerTurn;
 pub use view::{
-    CallState, CallView, CellView, ConsentView, EffectView, FrameState, FrameView, ReachedLimit, ReportError,
-    RunView, TasksView, Ticked,
+    CallState, CallView, CellView, ConsentView, EffectView, FrameView, ReachedLimit, ReportError, RunView,
+    TasksView, Ticked,
 };

@@ -10,7 +10,7 @@ use spelunk_context::{Detector, Drift, SourceError, View};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{
     Build, EmbedError, Embedder, Hit, INDEXED_FIRST_BYTES_MAX, Index, IndexError, IndexOptions,
-    IndexProgress, Mode, Notice, Passage, Query, RankOptions, Texts, UpdateOptions, rank,
+    IndexProgress, Mode, Notice, Query, RankOptions, Texts, UpdateOptions, rank,
 };
 
 use crate::sync::lock;
@@ -199,23 +199,11 @@ impl Retrieval {
 pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> FoundPassages {
     let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
     let (passages, notices) = rank_readable(view, text, &options);
-    let passages = passages
-        .into_iter()
-        .map(|passage| FoundPassage {
-            document: passage.document,
-            doc_idx: passage.doc_idx,
-            start: passage.span.start,
-            line_start: passage.line_start,
-            text: passage.text,
-            score: passage.score,
-            similarity: None,
-        })
-        .collect();
-    FoundPassages { passages, notices }
+    FoundPassages { passages: passages.into_iter().map(FoundPassage::from).collect(), notices }
 }
 
 /// The best passages of the readable documents, and notices for those that can no longer be read.
-pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> (Vec<Passage>, Vec<Notice>) {
+pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> (Vec<Hit>, Vec<Notice>) {
     let (mut view, mut lost) = (view.clone(), BTreeSet::new());
     loop {
         let error = match rank(&view, text, options, &mut |_| {}) {

@@ -20,7 +20,7 @@ pub use self::effects::{ConsentView, EffectView};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
-pub use self::tree::{CallState, CallView, FrameState, FrameView};
+pub use self::tree::{CallState, CallView, FrameView};
 
 /// The evidence log on a desk.
 const EVIDENCE: &str = "state/evidence.jsonl";
@@ -361,7 +361,7 @@ impl RunView {
         self.question = Some(question.clone());
         if let Some(frame) = self.frames.get_mut(&event.frame) {
             frame.question = question.clone();
-            (frame.state, frame.closed_at_ms, frame.closed_seq) = (FrameState::Open, None, None);
+            (frame.outcome, frame.closed_at_ms, frame.closed_seq) = (None, None, None);
         }
     }
 
@@ -445,9 +445,9 @@ impl RunView {
 
     /// The answer of the root frame, its evidence, and how well the sources support it.
     pub fn answer(&self) -> Option<(&Text, &[Citation], Grounding)> {
-        match &self.frames.get(&FrameId::root())?.state {
-            FrameState::Answered { answer, citations, grounding } => Some((answer, citations, *grounding)),
-            FrameState::Open | FrameState::Failed { .. } => None,
+        match self.frames.get(&FrameId::root())?.outcome.as_ref()? {
+            FrameOutcome::Answered { answer, citations, grounding } => Some((answer, citations, *grounding)),
+            FrameOutcome::Failed { .. } => None,
         }
     }
 

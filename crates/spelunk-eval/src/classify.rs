@@ -146,7 +146,7 @@ mod tests {
         ];
         assert_eq!(all, expected);
         for failure in Failure::ALL {
-            assert_eq!(serde_json::from_value::<Failure>(failure.name().into()).unwrap(), *failure);
+            assert_eq!(serde_json::from_value::<Failure>(failure.name().into()).unwrap(), failure);
         }
         assert_eq!(serde_json::from_value::<Failure>("newer".into()).unwrap(), Failure::Wrong);
     }

@@ -161,6 +161,4 @@ fn harmonic(n_both: usize, n_found: usize, n_meant: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod real_tests;
-#[cfg(test)]
 mod tests;

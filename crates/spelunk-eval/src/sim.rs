@@ -154,13 +154,7 @@ impl Model for SimModel {
 
     /// A fictitious price, that of a small model, so that costs can be compared.
     fn facts(&self) -> ModelFacts {
-        let price = Some(Price {
-            input_microusd_per_mtok: 250_000,
-            cached_microusd_per_mtok: 25_000,
-            cache_write_microusd_per_mtok: 250_000,
-            output_microusd_per_mtok: 2_000_000,
-            above: None,
-        });
+        let price = Some(Price::of([250_000, 2_000_000, 25_000, 250_000], None));
         ModelFacts { price, ..ModelFacts::default() }
     }
 

@@ -1,8 +1,6 @@
 //! A task: a question about files whose right answer is known, because the files were generated for it or the answer
 //! was computed from them. It defines how an answer is scored, so that any engine can be measured with it.
 
-use std::fmt;
-
 /// The kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -24,45 +22,29 @@ pub enum Kind {
     Absent,
 }
 
+spelunk_types::named! { Kind {
+    Needle = "needle", Labels = "labels", Pairs = "pairs", Hops = "hops", Code = "code", Logs = "logs",
+    Table = "table", Absent = "absent",
+} }
+
 impl Kind {
-    /// Every kind, in the order of reports.
-    pub const ALL: [Self; 8] = [
-        Self::Needle,
-        Self::Labels,
-        Self::Pairs,
-        Self::Hops,
-        Self::Code,
-        Self::Logs,
-        Self::Table,
-        Self::Absent,
-    ];
-
-    /// The word in flags and files.
-    pub fn name(self) -> &'static str {
-        self.names().0
-    }
-
     /// Its variants; tasks that name none alternate between them.
     pub fn variants(self) -> &'static [&'static str] {
-        self.names().1
-    }
-
-    fn names(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Needle => ("needle", &["single", "multiple"]),
-            Self::Labels => ("labels", &["count-read", "common-read", "count-easy", "common-easy"]),
-            Self::Pairs => ("pairs", &["read", "easy"]),
-            Self::Hops => ("hops", &["three"]),
-            Self::Code => ("code", &["definition", "callers", "constant"]),
-            Self::Logs => ("logs", &["first", "count", "trace"]),
-            Self::Table => ("table", &["sum", "top", "distinct"]),
-            Self::Absent => ("absent", &["number", "person"]),
+            Self::Needle => &["single", "multiple"],
+            Self::Labels => &["count-read", "common-read", "count-easy", "common-easy"],
+            Self::Pairs => &["read", "easy"],
+            Self::Hops => &["three"],
+            Self::Code => &["definition", "callers", "constant"],
+            Self::Logs => &["first", "count", "trace"],
+            Self::Table => &["sum", "top", "distinct"],
+            Self::Absent => &["number", "person"],
         }
     }
 
     /// The kind of that name.
     pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::from_name(name)
     }
 
     /// Whether the answer depends on all of the text.
@@ -71,12 +53,6 @@ impl Kind {
             Self::Labels | Self::Pairs | Self::Table => true,
             Self::Needle | Self::Hops | Self::Code | Self::Logs | Self::Absent => false,
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

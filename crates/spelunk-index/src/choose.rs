@@ -1,10 +1,11 @@
 //! Selects the passages to show: the best ones that fit, each text once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
 use spelunk_context::{DocEntry, SourceError, View};
 
+use crate::highlight::{Mark, mark_text};
+use crate::index::search::Hit;
 use crate::question::Question;
 use crate::score::Scorer;
 use crate::tally::{Match, Tally};
@@ -27,29 +28,6 @@ impl RankOptions {
     }
 }
 
-/// A few lines of a document that are relevant to a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Passage {
-    /// The document's name in the corpus.
-    pub document: String,
-    /// The document's position in the corpus.
-    pub doc_idx: u32,
-    /// The first line, from 1.
-    pub line_start: u64,
-    /// The last line, from 1.
-    pub line_end: u64,
-    /// The bytes of the document's decoded text.
-    pub span: Range<usize>,
-    /// The text itself, including line endings.
-    pub text: String,
-    /// Higher is better; comparable only within one ranking.
-    pub score: f32,
-    /// The words of the question that occur in it or in its document's name, in the order of the question.
-    pub matched: Vec<String>,
-    /// How many other passages have the same text, ignoring whitespace, and are not listed.
-    pub twins: u64,
-}
-
 struct Scored<'a> {
     score: f32,
     document: &'a DocEntry,
@@ -63,7 +41,7 @@ pub(crate) fn choose(
     question: &Question,
     tallies: &[(&DocEntry, Tally)],
     options: &RankOptions,
-) -> Result<Vec<Passage>, SourceError> {
+) -> Result<Vec<Hit>, SourceError> {
     let weights = Scorer::of(question.n_words(), view.bytes(), tallies.iter().map(|(_, tally)| tally));
     let mut scored = Vec::new();
     for (document, tally) in tallies {
@@ -79,9 +57,9 @@ pub(crate) fn choose(
     });
     let chosen = fitting(&scored, options);
     let twins = count_twins(&scored, &chosen);
-    let mut passages: Vec<Passage> =
+    let mut passages: Vec<Hit> =
         chosen.iter().map(|scored| describe(question, scored, twins[&scored.found.fingerprint])).collect();
-    fill_in(view, &chosen, &mut passages)?;
+    fill_in(view, question, &chosen, &mut passages)?;
     Ok(passages)
 }
 
@@ -116,30 +94,39 @@ fn count_twins(scored: &[Scored<'_>], chosen: &[&Scored<'_>]) -> HashMap<u64, u6
     twins
 }
 
-fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Passage {
+fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Hit {
     let Scored { score, document, tally, found } = scored;
     let words = found.words.or(tally.words_in_name);
-    Passage {
+    Hit {
         document: document.name.clone(),
         doc_idx: document.idx,
         line_start: found.piece.line_start,
         line_end: found.piece.line_end,
         span: found.piece.span.clone(),
+        scope: None,
         text: String::new(),
         score: *score,
+        similarity: None,
+        mark: Mark::default(),
         matched: words.iter().map(|word_idx| question.shown(word_idx).to_owned()).collect(),
         twins,
     }
 }
 
 /// Reads each document with selected passages once more, for their text.
-fn fill_in(view: &View, chosen: &[&Scored<'_>], passages: &mut [Passage]) -> Result<(), SourceError> {
+fn fill_in(
+    view: &View,
+    question: &Question,
+    chosen: &[&Scored<'_>],
+    passages: &mut [Hit],
+) -> Result<(), SourceError> {
     let documents: BTreeMap<u32, &DocEntry> =
         chosen.iter().map(|scored| (scored.document.idx, scored.document)).collect();
     for (idx, document) in documents {
         let text = view.read_owned(document)?;
         for passage in passages.iter_mut().filter(|passage| passage.doc_idx == idx) {
             text.get(passage.span.clone()).unwrap_or_default().clone_into(&mut passage.text);
+            passage.mark = mark_text(&passage.text, passage.line_start, question);
         }
     }
     Ok(())

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use crate::choose::Passage;
 use crate::question::Question;
 use crate::tally::WordSet;
 
 /// The best line of a passage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
     /// The line in the document, from 1.
     pub line: u64,
@@ -19,11 +18,10 @@ pub struct Mark {
 
 /// The line with the most distinct words of the question, then with the most words, then the first.
 /// For a passage found only by its document's name, the first non-blank line.
-pub fn mark(passage: &Passage, question: &str) -> Mark {
-    mark_text(&passage.text, passage.line_start, &Question::of(question))
+pub fn mark(text: &str, line_start: u64, question: &str) -> Mark {
+    mark_text(text, line_start, &Question::of(question))
 }
 
-/// Like `mark`, for any text.
 pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mark {
     let mut best: Option<((usize, usize, bool), Mark)> = None;
     for (line, text) in (line_start..).zip(text.lines()) {

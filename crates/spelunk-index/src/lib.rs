@@ -31,7 +31,7 @@ mod words;
 mod words_index;
 
 pub use background::{Build, INDEXED_FIRST_BYTES_MAX};
-pub use choose::{Passage, RankOptions};
+pub use choose::RankOptions;
 pub use embed::{EmbedError, Embedder, StaticEmbedder};
 pub use error::IndexError;
 pub use highlight::{Mark, mark};

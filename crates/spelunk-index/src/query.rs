@@ -32,21 +32,7 @@ pub enum Mode {
     Hybrid,
 }
 
-impl Mode {
-    /// The name in settings and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Meaning => "meaning",
-            Self::Hybrid => "hybrid",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Words, Self::Meaning, Self::Hybrid].into_iter().find(|mode| mode.name() == name)
-    }
-}
+spelunk_types::named! { Mode { Words = "words", Meaning = "meaning", Hybrid = "hybrid" } }
 
 /// What to search for.
 #[derive(Debug, Clone, PartialEq)]

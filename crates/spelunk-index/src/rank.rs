@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Sender};
 
 use spelunk_context::{DocEntry, SourceError, View};
 
-use crate::choose::{Passage, RankOptions, choose};
+use crate::choose::{RankOptions, choose};
+use crate::index::search::Hit;
 use crate::question::Question;
 use crate::tally::Tally;
 
@@ -28,7 +29,7 @@ pub struct RankProgress {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// Best first. Empty if no word of the question occurs anywhere.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<Hit>,
     /// Passages that contain a word of the question, selected or not.
     pub passages_matched: u64,
     /// Documents read.

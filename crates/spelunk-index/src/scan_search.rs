@@ -4,10 +4,9 @@
 use spelunk_context::{Detector, DocEntry, SourceError, View};
 
 use crate::catalogue::DocumentRecord;
-use crate::choose::{Passage, RankOptions};
-use crate::highlight::mark;
+use crate::choose::RankOptions;
 use crate::index::notice::Notice;
-use crate::index::search::{Hit, SearchResults};
+use crate::index::search::SearchResults;
 use crate::query::{Mode, Parsed, Query};
 use crate::rank::rank;
 
@@ -47,29 +46,9 @@ pub fn search_by_reading(
     let hits_max = query.hits_max.clamp(1, Query::HITS_MAX);
     let ranking =
         rank(&view, &parsed.asked, &RankOptions::new(hits_max as u64 * SPARE, BYTES_MAX), &mut |_| {})?;
-    let wanted = ranking.passages.into_iter().filter(|passage| parsed.allows(&passage.text)).take(hits_max);
-    found.hits = wanted.map(|passage| hit_of(passage, &parsed.asked)).collect();
+    let passages = ranking.passages.into_iter();
+    found.hits = passages.filter(|passage| parsed.allows(&passage.text)).take(hits_max).collect();
     Ok(found)
-}
-
-fn hit_of(passage: Passage, asked: &str) -> Hit {
-    let mark = mark(&passage, asked);
-    let Passage { document, doc_idx, line_start, line_end, span, text, score, matched, twins } = passage;
-    let (scope, similarity) = (None, None);
-    Hit {
-        document,
-        doc_idx,
-        line_start,
-        line_end,
-        span,
-        scope,
-        text,
-        score,
-        similarity,
-        matched,
-        mark,
-        twins,
-    }
 }
 
 #[cfg(test)]

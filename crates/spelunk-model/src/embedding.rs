@@ -5,18 +5,16 @@ use std::ops::Range;
 use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
-use spelunk_types::{ModelRef, Usage};
+use spelunk_types::ModelRef;
 
 use crate::caller::{Caller, KeyHeader};
 use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
-use crate::{ModelError, ModelOptions, Price, Prompt};
+use crate::{ModelError, ModelOptions, Prompt};
 
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;
-/// The default request timeout: enough for the longest request on a slow machine.
-const TIMEOUT: Duration = Duration::from_mins(2);
 /// Longer vectors are rejected.
 const DIMENSIONS_MAX: usize = 65_536;
 
@@ -25,8 +23,6 @@ const DIMENSIONS_MAX: usize = 65_536;
 pub struct Embedded {
     /// One per text, in order, all of the same length.
     pub vectors: Vec<Vec<f32>>,
-    /// What the call consumed, with its cost; `None` if the server did not report it.
-    pub usage: Option<Usage>,
 }
 
 /// Divides texts into batches that fit a request.
@@ -48,35 +44,20 @@ pub fn embedding_batches(texts: &[String]) -> Vec<Range<usize>> {
     batches
 }
 
-/// An embedding server, in the OpenAI or Ollama format.
+/// An embedding server, in the OpenAI format.
 #[derive(Debug, Clone)]
 pub struct EmbeddingClient {
     caller: Caller,
-    format: Format,
     timeout: Duration,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Format {
-    OpenAi,
-    Ollama,
-}
-
 impl EmbeddingClient {
-    /// `POST {base_url}/embeddings`, as OpenAI and most servers have it.
-    pub fn openai(options: ModelOptions) -> Result<Self, ModelError> {
-        Self::open("openai", options, "", Format::OpenAi)
-    }
-
-    /// `POST {base_url}/api/embed`, as Ollama has it; a trailing `/v1` is ignored.
-    pub fn ollama(options: ModelOptions) -> Result<Self, ModelError> {
-        Self::open("ollama", options, "/v1", Format::Ollama)
-    }
-
-    /// Sets the timeout of a request, from sending it to the last byte of its reply.
-    #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
+    /// `POST {base_url}/embeddings`, as OpenAI, Ollama and most servers have it. The timeout of a request, from sending
+    /// it to the last byte of its reply, is the only bound on a server that stays silent.
+    pub fn openai(options: ModelOptions, timeout: Duration) -> Result<Self, ModelError> {
+        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
+        let caller = Caller::open("openai", options, &key_header, "")?;
+        Ok(Self { caller, timeout })
     }
 
     /// Which model this is, without the key.
@@ -84,77 +65,46 @@ impl EmbeddingClient {
         &self.caller.reference
     }
 
-    /// What it costs, if known.
-    pub fn price(&self) -> Option<Price> {
-        self.caller.facts.price
-    }
-
-    /// Embeds a batch with one request. The timeout is the only bound on a server that accepts the
-    /// request and stays silent.
+    /// Embeds a batch with one request.
     pub async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
         let asking = tokio::time::timeout(self.timeout, self.ask(texts));
-        asking.await.unwrap_or_else(|_| Err(ModelError::timed_out(self.timeout)))
+        let vectors = asking.await.unwrap_or_else(|_| Err(ModelError::timed_out(self.timeout)))?;
+        Ok(Embedded { vectors })
     }
 
-    fn open(provider: &str, options: ModelOptions, suffix: &str, format: Format) -> Result<Self, ModelError> {
-        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
-        let caller = Caller::open(provider, options, &key_header, suffix)?;
-        Ok(Self { caller, format, timeout: TIMEOUT })
-    }
-
-    async fn ask(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
         if texts.is_empty() {
-            return Ok(Embedded { vectors: Vec::new(), usage: None });
+            return Ok(Vec::new());
         }
-        let (path, encoding_format) = match self.format {
-            Format::OpenAi => ("/embeddings", Some("float")),
-            Format::Ollama => ("/api/embed", None),
-        };
-        let request = wire::Request { model: &self.caller.reference.name, input: texts, encoding_format };
+        let model = &self.caller.reference.name;
+        let request = wire::Request { model, input: texts, encoding_format: "float" };
         let body = serde_json::to_vec(&request).expect("strings are JSON");
         let context = self.caller.context(&Prompt::default());
-        let response = accept(self.caller.post_plain(path, body).send().await, &context).await?;
+        let response = accept(self.caller.post_plain("/embeddings", body).send().await, &context).await?;
         let body = read_json(response, &context).await?;
-        let (vectors, n_tokens) =
-            self.read(&body, texts.len()).map_err(|detail| context.malformed(&detail))?;
-        let usage = n_tokens.map(|input_tokens| {
-            let usage = Usage { input_tokens, ..Usage::default() };
-            Usage {
-                cost_microusd: self.caller.facts.price.map_or(0, |price| price.cost_microusd(&usage)),
-                ..usage
-            }
-        });
-        Ok(Embedded { vectors, usage })
+        read(&body, texts.len()).map_err(|detail| context.malformed(&detail))
     }
+}
 
-    /// The validated vectors of a reply, and its token count.
-    fn read(&self, body: &str, n_texts: usize) -> Result<(Vec<Vec<f32>>, Option<u64>), String> {
-        let unreadable = |error: serde_json::Error| format!("the vectors are not valid: {error}");
-        let (vectors, n_tokens) = match self.format {
-            Format::OpenAi => {
-                let reply: wire::OpenAiReply = serde_json::from_str(body).map_err(unreadable)?;
-                (in_order(reply.data)?, reply.usage.map(|usage| usage.prompt_tokens))
-            }
-            Format::Ollama => {
-                let reply: wire::OllamaReply = serde_json::from_str(body).map_err(unreadable)?;
-                (reply.embeddings, reply.prompt_eval_count)
-            }
-        };
-        if vectors.len() != n_texts {
-            return Err(format!("it contains {} vectors for {n_texts} texts", vectors.len()));
-        }
-        let n_dimensions = vectors.first().map_or(0, Vec::len);
-        if n_dimensions == 0 || n_dimensions > DIMENSIONS_MAX {
-            return Err(format!("a vector has {n_dimensions} dimensions"));
-        }
-        if vectors.iter().any(|vector| vector.len() != n_dimensions) {
-            return Err("its vectors differ in length".to_owned());
-        }
-        if vectors.iter().flatten().any(|number| !number.is_finite()) {
-            return Err("a vector contains a value that is not a number".to_owned());
-        }
-        Ok((vectors, n_tokens))
+/// The validated vectors of a reply.
+fn read(body: &str, n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
+    let reply: wire::Reply =
+        serde_json::from_str(body).map_err(|error| format!("the vectors are not valid: {error}"))?;
+    let vectors = in_order(reply.data)?;
+    if vectors.len() != n_texts {
+        return Err(format!("it contains {} vectors for {n_texts} texts", vectors.len()));
     }
+    let n_dimensions = vectors.first().map_or(0, Vec::len);
+    if n_dimensions == 0 || n_dimensions > DIMENSIONS_MAX {
+        return Err(format!("a vector has {n_dimensions} dimensions"));
+    }
+    if vectors.iter().any(|vector| vector.len() != n_dimensions) {
+        return Err("its vectors differ in length".to_owned());
+    }
+    if vectors.iter().flatten().any(|number| !number.is_finite()) {
+        return Err("a vector contains a value that is not a number".to_owned());
+    }
+    Ok(vectors)
 }
 
 /// The rows sorted by index; each index must occur once.

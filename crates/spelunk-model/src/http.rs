@@ -39,16 +39,7 @@ impl Endpoint {
     /// Validates the base URL and builds the client. Costs microseconds for `http`; for `https` it loads the system's
     /// root certificates.
     pub(crate) fn open(base_url: &str) -> Result<Self, ModelError> {
-        Self::of_url(&checked_url(base_url)?)
-    }
-
-    /// The same for a URL that is used unchanged, including its query.
-    pub(crate) fn open_with_query(url: &str) -> Result<Self, ModelError> {
-        let (path, _) = url.split_once('?').unwrap_or((url, ""));
-        Self::open(path)
-    }
-
-    fn of_url(url: &Url) -> Result<Self, ModelError> {
+        let url = checked_url(base_url)?;
         let shown = url.as_str().trim_end_matches('/').to_owned();
         let unusable = |detail: String| ModelError::Unreachable { base_url: shown.clone(), detail };
         let host = url.host_str().unwrap_or_default().to_owned();
@@ -65,6 +56,12 @@ impl Endpoint {
         }
         let client = builder.build().map_err(|error| unusable(deepest_cause(&error)))?;
         Ok(Self { client, base_url: shown, is_local, host })
+    }
+
+    /// The same for a URL that is used unchanged, including its query.
+    pub(crate) fn open_with_query(url: &str) -> Result<Self, ModelError> {
+        let (path, _) = url.split_once('?').unwrap_or((url, ""));
+        Self::open(path)
     }
 
     /// The `host` header and the path of a request to `{base_url}{path}`, as sent.
@@ -114,16 +111,7 @@ pub fn deepest_cause(error: &dyn std::error::Error) -> String {
 
 /// Escapes everything but letters, digits and `-._~`, so that a name is one path component.
 pub fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            other => encoded.push_str(&format!("%{other:02X}")),
-        }
-    }
-    encoded
+    spelunk_types::percent_encoded(text, |c| c.is_ascii_alphanumeric() || "-._~".contains(c))
 }
 
 /// Rejects a URL with parts that must not be shown, or to which no path can be appended.

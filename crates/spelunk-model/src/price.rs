@@ -22,37 +22,32 @@ pub struct Price {
 pub struct PriceAbove {
     /// The prompt length above which this price applies.
     pub prompt_tokens: u64,
-    /// Micro-dollars per million input tokens.
-    pub input_microusd_per_mtok: u64,
-    /// Micro-dollars per million input tokens read from the provider's cache.
-    pub cached_microusd_per_mtok: u64,
-    /// Micro-dollars per million input tokens written to the provider's cache.
-    pub cache_write_microusd_per_mtok: u64,
-    /// Micro-dollars per million output tokens.
-    pub output_microusd_per_mtok: u64,
+    /// The micro-dollars per million tokens that `rates` returns.
+    pub microusd_per_mtok: [u64; 4],
 }
 
 impl PriceAbove {
     /// Input, output, cached input and input written to the cache.
     pub fn rates(&self) -> [u64; 4] {
-        [
-            self.input_microusd_per_mtok,
-            self.output_microusd_per_mtok,
-            self.cached_microusd_per_mtok,
-            self.cache_write_microusd_per_mtok,
-        ]
+        self.microusd_per_mtok
     }
 }
 
 impl Price {
     /// The price of a model on this machine.
-    pub const FREE: Self = Self {
-        input_microusd_per_mtok: 0,
-        cached_microusd_per_mtok: 0,
-        cache_write_microusd_per_mtok: 0,
-        output_microusd_per_mtok: 0,
-        above: None,
-    };
+    pub const FREE: Self = Self::of([0; 4], None);
+
+    /// The price with these rates: for input, output, cached input and input written to the cache.
+    pub const fn of(rates: [u64; 4], above: Option<PriceAbove>) -> Self {
+        let [input, output, cached, cache_write] = rates;
+        Self {
+            input_microusd_per_mtok: input,
+            cached_microusd_per_mtok: cached,
+            cache_write_microusd_per_mtok: cache_write,
+            output_microusd_per_mtok: output,
+            above,
+        }
+    }
 
     /// Input, output, cached input and input written to the cache, for a prompt of this length.
     pub fn rates(&self, prompt_tokens: u64) -> [u64; 4] {
@@ -70,25 +65,12 @@ impl Price {
     /// The higher of two prices for each kind of token, at every prompt length.
     #[must_use]
     pub(crate) fn highest(self, other: Self) -> Self {
-        let [input, output, cached, cache_write] = higher(self.rates(0), other.rates(0));
         let sizes = [self.above, other.above].into_iter().flatten().map(|above| above.prompt_tokens);
-        let above = sizes.min().map(|prompt_tokens| {
-            let [input, output, cached, cache_write] = higher(self.rates(u64::MAX), other.rates(u64::MAX));
-            PriceAbove {
-                prompt_tokens,
-                input_microusd_per_mtok: input,
-                cached_microusd_per_mtok: cached,
-                cache_write_microusd_per_mtok: cache_write,
-                output_microusd_per_mtok: output,
-            }
+        let above = sizes.min().map(|prompt_tokens| PriceAbove {
+            prompt_tokens,
+            microusd_per_mtok: higher(self.rates(u64::MAX), other.rates(u64::MAX)),
         });
-        Self {
-            input_microusd_per_mtok: input,
-            cached_microusd_per_mtok: cached,
-            cache_write_microusd_per_mtok: cache_write,
-            output_microusd_per_mtok: output,
-            above,
-        }
+        Self::of(higher(self.rates(0), other.rates(0)), above)
     }
 
     /// The cost of the usage of one call in micro-dollars, rounded up.

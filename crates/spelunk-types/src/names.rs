@@ -1,17 +1,23 @@
-//! Enums whose values are words in flags, settings and events.
+//! Enums whose values are words in flags, settings, events and reports.
 
-/// Gives an enum the list of its values in the order of help, their names, and conversions both ways.
-macro_rules! names {
-    ($what:literal, $type:ident { $($variant:ident = $name:literal,)+ }) => {
+/// Gives an enum the list of its values in the order of help and reports, their names, and the way back.
+#[macro_export]
+macro_rules! named {
+    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {
-            /// Every value, in the order shown in help.
+            /// Every value, in the order shown in help and reports.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name in flags, settings and events.
+            /// The name in flags, settings, events and reports.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
+            }
+
+            /// The value with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.name() == name)
             }
         }
 
@@ -20,13 +26,19 @@ macro_rules! names {
                 f.write_str(self.name())
             }
         }
+    };
+}
+
+/// The same with an error that says what was expected.
+macro_rules! names {
+    ($what:literal, $type:ident { $($variant:ident = $name:literal,)+ }) => {
+        $crate::named! { $type { $($variant = $name,)+ } }
 
         impl std::str::FromStr for $type {
             type Err = $crate::IdError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let named = Self::ALL.into_iter().find(|value| value.name() == text);
-                named.ok_or_else(|| $crate::IdError::new($what, text))
+                Self::from_name(text).ok_or_else(|| $crate::IdError::new($what, text))
             }
         }
     };

@@ -281,13 +281,9 @@ fn price(section: &str, entries: &Entries) -> Result<Option<Price>, ConfigError>
         Err(ConfigError::HalfPrice { key, origin: present.origin.clone() })
     };
     match KEYS.map(|key| entries.millionths(key)) {
-        [Some(input), Some(output), cached] => Ok(Some(Price {
-            input_microusd_per_mtok: input,
-            cached_microusd_per_mtok: cached.unwrap_or(input),
-            cache_write_microusd_per_mtok: input,
-            output_microusd_per_mtok: output,
-            above: None,
-        })),
+        [Some(input), Some(output), cached] => {
+            Ok(Some(Price::of([input, output, cached.unwrap_or(input), input], None)))
+        }
         [Some(_), None, _] => half("price_output_usd_per_mtok"),
         [None, _, _] => half("price_input_usd_per_mtok"),
     }

@@ -67,10 +67,10 @@ pub(super) fn hint(why: &str) -> &'static str {
 }
 
 async fn open(place: &Place) -> io::Result<Metered> {
-    let stream = match place {
-        Place::Tcp(host, port) => Stream::Tcp(TcpStream::connect((host.as_str(), *port)).await?),
+    let stream: Box<dyn Stream> = match place {
+        Place::Tcp(host, port) => Box::new(TcpStream::connect((host.as_str(), *port)).await?),
         #[cfg(unix)]
-        Place::Socket(path) => Stream::Unix(UnixStream::connect(path).await?),
+        Place::Socket(path) => Box::new(UnixStream::connect(path).await?),
         #[cfg(not(unix))]
         Place::Socket(_) => return Err(io::ErrorKind::Unsupported.into()),
     };
@@ -79,25 +79,13 @@ async fn open(place: &Place) -> io::Result<Metered> {
 
 /// A stream that fails once it has received too much: the client would buffer a message of any size.
 pub(super) struct Metered {
-    stream: Stream,
+    stream: Box<dyn Stream>,
     bytes_left: u64,
 }
 
-enum Stream {
-    Tcp(TcpStream),
-    #[cfg(unix)]
-    Unix(UnixStream),
-}
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-macro_rules! on_stream {
-    ($metered:expr, $stream:ident => $call:expr) => {
-        match &mut $metered.stream {
-            Stream::Tcp($stream) => $call,
-            #[cfg(unix)]
-            Stream::Unix($stream) => $call,
-        }
-    };
-}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 impl AsyncRead for Metered {
     fn poll_read(
@@ -106,7 +94,7 @@ impl AsyncRead for Metered {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
-        let polled = on_stream!(self, stream => Pin::new(stream).poll_read(context, into));
+        let polled = Pin::new(&mut self.stream).poll_read(context, into);
         let n_read = (into.filled().len() - before) as u64;
         match self.bytes_left.checked_sub(n_read) {
             Some(left) => {
@@ -124,14 +112,14 @@ impl AsyncWrite for Metered {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        on_stream!(self, stream => Pin::new(stream).poll_write(context, bytes))
+        Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        on_stream!(self, stream => Pin::new(stream).poll_flush(context))
+        Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        on_stream!(self, stream => Pin::new(stream).poll_shutdown(context))
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

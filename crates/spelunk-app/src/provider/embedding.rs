@@ -92,7 +92,7 @@ pub fn client(
     };
     let endpoint = required_endpoint(&model, environment)?;
     let timeout = Duration::from_millis(settings.limits.call_ms_max);
-    Ok(Some(EmbeddingClient::openai(options(&endpoint, &model)?)?.with_timeout(timeout)))
+    Ok(Some(EmbeddingClient::openai(options(&endpoint, &model)?, timeout)?))
 }
 
 fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {

@@ -1,7 +1,7 @@
 //! Passages instead of an answer, for use without a model: file, best line, and the lines around it.
 
 use serde_json::{Value, json};
-use spelunk_index::{Passage, Ranking, mark};
+use spelunk_index::{Hit, Ranking};
 use spelunk_types::shorten;
 
 use crate::units::{head, safe};
@@ -11,10 +11,10 @@ const LINE_CHARS_MAX: usize = 160;
 const AROUND: u64 = 2;
 
 /// The passages, best first. The first line states that no model was used.
-pub fn passages_text(ranking: &Ranking, question: &str) -> String {
+pub fn passages_text(ranking: &Ranking) -> String {
     let mut shown = String::from("Best-matching passages (no model was used):\n");
     for passage in &ranking.passages {
-        let best = mark(passage, question).line;
+        let best = passage.mark.line;
         shown += &format!("\n{}:{best}\n", head(&passage.document, 200));
         for (number, line) in (passage.line_start..).zip(passage.text.lines()) {
             let line = safe(line);
@@ -27,7 +27,7 @@ pub fn passages_text(ranking: &Ranking, question: &str) -> String {
 }
 
 pub fn passages_json(ranking: &Ranking) -> Value {
-    let of_passage = |passage: &Passage| {
+    let of_passage = |passage: &Hit| {
         json!({
             "document": passage.document,
             "line_start": passage.line_start,

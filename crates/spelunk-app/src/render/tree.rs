@@ -1,9 +1,7 @@
 //! The tree of a run: frames, their calls with the cost of each, and their tool calls.
 
-use spelunk_engine::{
-    CallState, CallView, CellView, ConsentView, EffectView, FrameState, FrameView, RunView,
-};
-use spelunk_types::{CallId, EffectId, FrameId, Grounding, Served, Text};
+use spelunk_engine::{CallState, CallView, CellView, ConsentView, EffectView, FrameView, RunView};
+use spelunk_types::{CallId, EffectId, FrameId, FrameOutcome, Grounding, Served, Text};
 
 use crate::units::{count, dollars, head, time, tokens};
 
@@ -52,16 +50,16 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
 }
 
 fn frame_line(id: &FrameId, frame: &FrameView) -> String {
-    let state = match &frame.state {
-        FrameState::Open => "unfinished".to_owned(),
-        FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
+    let state = match &frame.outcome {
+        None => "unfinished".to_owned(),
+        Some(FrameOutcome::Answered { grounding: Grounding::Partial { stopped_by }, .. }) => {
             format!("limited: {stopped_by}")
         }
-        FrameState::Answered { citations, .. } if citations.is_empty() => "answered".to_owned(),
-        FrameState::Answered { citations, .. } => {
+        Some(FrameOutcome::Answered { citations, .. }) if citations.is_empty() => "answered".to_owned(),
+        Some(FrameOutcome::Answered { citations, .. }) => {
             format!("answered, {}", count(citations.len() as u64, "citation"))
         }
-        FrameState::Failed { code, .. } => format!("failed: {code}"),
+        Some(FrameOutcome::Failed { code, .. }) => format!("failed: {code}"),
     };
     let took = frame.closed_at_ms.map(|at| format!("  {}", time(at.saturating_sub(frame.opened_at_ms))));
     format!("{id}  {}  {state}{}", frame.strategy, took.unwrap_or_default())

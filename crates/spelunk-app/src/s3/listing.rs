@@ -2,6 +2,7 @@
 //! have one form, and what is not of that form is no list.
 
 use spelunk_context::ObjectEntry;
+use spelunk_types::percent_decoded;
 
 /// Codes and regions have fewer letters.
 const WORD_CHARS_MAX: usize = 64;
@@ -26,7 +27,7 @@ pub fn read_listing(text: &str) -> Option<Listing> {
     let is_encoded = between(text, "EncodingType") == Some("url");
     let entry = |part: &str| {
         let key = unescaped(between(part, "Key")?);
-        let key = if is_encoded { decoded(&key)? } else { key };
+        let key = if is_encoded { percent_decoded(&key.replace('+', " "))? } else { key };
         let etag = unescaped(between(part, "ETag").unwrap_or_default());
         let bytes = between(part, "Size")?.trim().parse().ok()?;
         (key.len() <= KEY_BYTES_MAX).then(|| ObjectEntry { key, bytes, etag: bare(&etag).to_owned() })
@@ -91,23 +92,6 @@ fn character(name: &str) -> Option<char> {
             char::from_u32(code.ok()?)?
         }
     })
-}
-
-/// Undoes the encoding of URLs; `None` if the result is not UTF-8, which keys are.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                u8::try_from(digit(rest.next())? * 16 + digit(rest.next())?).ok()?
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

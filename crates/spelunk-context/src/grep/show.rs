@@ -16,10 +16,10 @@ const SHOWN_BYTES_MAX: usize = 500;
 const LEAD_BYTES: usize = 100;
 
 /// How far to look for context lines in each direction.
-pub(super) const LOOK_BYTES: u64 = 64 * 1024;
+const LOOK_BYTES: u64 = 64 * 1024;
 
 /// The maximum number of ranges reported per line.
-pub(super) const RANGES_MAX: usize = 100;
+const RANGES_MAX: usize = 100;
 
 /// Marks where a line was truncated.
 const CUT: &str = "…";
@@ -143,7 +143,7 @@ fn lines_of(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A line truncated for display, from a little before the first range, and the ranges still in it.
-pub(super) fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
+fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
     if line.len() <= SHOWN_BYTES_MAX {
         return (line.to_owned(), ranges);
     }

@@ -19,7 +19,7 @@ pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
 
 fn read(bytes: &[u8]) -> String {
     match ImageHeader::read(bytes) {
-        Ok(ImageHeader { kind, width, height }) => format!("{} {width}x{height}", kind.word()),
+        Ok(ImageHeader { kind, width, height }) => format!("{} {width}x{height}", kind.name()),
         Err(error) => error.to_string(),
     }
 }
@@ -71,7 +71,7 @@ fn scan_seeing(paths: &[&std::path::Path]) -> Result<Corpus, SourceError> {
 
 fn listed(corpus: &Corpus) -> String {
     let line = |image: &ImageEntry| {
-        format!("{} {} {} {}\n", image.name, image.kind.word(), image.bytes, image.is_named)
+        format!("{} {} {} {}\n", image.name, image.kind.name(), image.bytes, image.is_named)
     };
     corpus.images().iter().map(line).collect()
 }

@@ -19,10 +19,9 @@ pub enum Analyst {
     General,
 }
 
-impl Analyst {
-    /// Every analyst, in report order.
-    pub const ALL: [Self; 4] = [Self::Code, Self::Data, Self::Json, Self::General];
+spelunk_types::named! { Analyst { Code = "code", Data = "data", Json = "json", General = "general" } }
 
+impl Analyst {
     /// The analyst for a content type.
     pub fn of(content_type: ContentType) -> Self {
         match content_type {
@@ -34,16 +33,6 @@ impl Analyst {
             | ContentType::Markup
             | ContentType::Config
             | ContentType::Unknown => Self::General,
-        }
-    }
-
-    /// The name in reports: `code`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Data => "data",
-            Self::Json => "json",
-            Self::General => "general",
         }
     }
 }

@@ -53,20 +53,12 @@ impl FieldClass {
         let has = |pattern: &[&str]| words.windows(pattern.len()).any(|window| window == pattern);
         CLASSES.into_iter().find(|(_, patterns)| patterns.iter().any(|p| has(p))).map(|(class, _)| class)
     }
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timestamp => "timestamp",
-            Self::Level => "level",
-            Self::Error => "error",
-            Self::Identifier => "identifier",
-            Self::Message => "message",
-            Self::Status => "status",
-            Self::Source => "source",
-        }
-    }
 }
+
+spelunk_types::named! { FieldClass {
+    Timestamp = "timestamp", Level = "level", Error = "error", Identifier = "identifier", Message = "message",
+    Status = "status", Source = "source",
+} }
 
 /// Whether a number under these keys is a duration.
 pub(super) fn is_duration(keys: &[&str]) -> bool {

@@ -85,15 +85,7 @@ pub enum CodeRule {
     Lines,
 }
 
-impl CodeRule {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Parsed => "parsed",
-            Self::Lines => "lines",
-        }
-    }
-}
+spelunk_types::named! { CodeRule { Parsed = "parsed", Lines = "lines" } }
 
 /// The cuts of a text by the rules of its type, and what is shown before each chunk.
 struct Drafts {

@@ -2,7 +2,6 @@
 //! entries are dropped. A store on disk keeps the entries of all processes in `accesses.jsonl`.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 use crate::store::ContextId;
 
@@ -23,28 +22,9 @@ pub enum Action {
     Search,
 }
 
-impl Action {
-    pub(super) const ALL: [Self; 6] =
-        [Self::List, Self::Peek, Self::Grep, Self::Page, Self::Load, Self::Search];
-
-    /// The name in logs and summaries.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::List => "list",
-            Self::Peek => "peek",
-            Self::Grep => "grep",
-            Self::Page => "page",
-            Self::Load => "load",
-            Self::Search => "search",
-        }
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+spelunk_types::named! { Action {
+    List = "list", Peek = "peek", Grep = "grep", Page = "page", Load = "load", Search = "search",
+} }
 
 /// One access.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use spelunk_types::percent_decoded;
+
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::{
     AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
@@ -288,23 +290,6 @@ fn path_of_uri(uri: &str) -> Result<Option<PathBuf>, StoreError> {
     if !path.starts_with('/') {
         return Err(bad());
     }
-    unescaped(path).map(|path| Some(PathBuf::from(path))).ok_or_else(bad)
-}
-
-/// Percent-decodes text; `None` if the result is not UTF-8.
-fn unescaped(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        if byte == b'%' {
-            let (digits, tail) = tail.split_at_checked(2)?;
-            let digits = str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = tail;
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|path| !path.contains('\0'))
+    let path = percent_decoded(path).filter(|path| !path.contains('\0')).ok_or_else(bad)?;
+    Ok(Some(PathBuf::from(path)))
 }

@@ -374,7 +374,7 @@ pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
 pub(crate) fn parse_accesses(bytes: &[u8]) -> Vec<AccessEntry> {
     let entry = |line: &[u8]| {
         let AccessLine { at_ms, action, context, detail } = serde_json::from_slice(line).ok()?;
-        let action = Action::ALL.into_iter().find(|known| known.name() == action)?;
+        let action = Action::from_name(&action)?;
         let context = context.map(ContextId::new).transpose().ok()?;
         Some(AccessEntry { action, context, detail, at_ms })
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
-use spelunk_context::{GrepMatch, GrepQuery, GrepReport, ReadError, Reader};
+use spelunk_context::{GrepMatch, GrepQuery, ReadError, Reader};
 
 use super::glob::Globs;
 use super::wire::GrepMode;
@@ -56,21 +56,12 @@ fn search(
     let is_wanted = |path: &DeskPath| globs.is_none_or(|globs| globs.takes(path, base));
     let mut found = GrepResults::default();
     let (mut room, never) = (query.matches_max, AtomicBool::new(false));
-    let compiled = query.compile()?;
+    let mut compiled = query.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
         // After the last match that is shown, the rest are only counted.
-        let in_place = match (is_plain(bytes), room) {
-            (false, _) => None,
-            (true, 0) => Some(GrepReport { n_matches: compiled.count_in(bytes), ..GrepReport::default() }),
-            (true, _) => compiled.search_in(bytes),
-        };
-        let mut report = match in_place {
-            Some(report) => report,
-            None => Reader::of_bytes(path.as_str(), Arc::from(bytes))
-                .with_redaction(false)
-                .grep_compiled(&compiled, &never)?,
-        };
-        report.matches.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+        compiled.show_at_most(room);
+        let reader = Reader::of_bytes(path.as_str(), Arc::from(bytes)).with_redaction(false);
+        let report = reader.grep_compiled(&compiled, &never)?;
         room -= report.matches.len() as u64;
         if report.n_matches > 0 {
             found.files.insert(path.clone(), (report.matches, report.n_matches));
@@ -93,12 +84,6 @@ fn search(
         .filter_map(|(name, error)| Some(((*path_of.get(name.as_str())?).clone(), error)))
         .collect();
     Ok(found)
-}
-
-/// Whether a file is searched in place: one with a byte order mark is decoded first.
-fn is_plain(bytes: &[u8]) -> bool {
-    const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
-    !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
 impl GrepResults {

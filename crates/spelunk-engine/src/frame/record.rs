@@ -10,45 +10,12 @@ use spelunk_types::{CallId, CellOutcome, Durability, EffectId, EventKind, Text};
 
 use super::failure::durable;
 use super::{Frame, Shared};
-use crate::journal::replay::is_text;
+use crate::journal::replay::{CellRecord, Ordinals, is_text};
 use crate::{FrameError, Stop};
 
 /// How many times its limit recorded work may take on replay: the machine may be slower or busier
 /// now, and the journal has the outcome.
 pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CellRecord {
-    pub(crate) code: String,
-    pub(crate) outcome: CellOutcome,
-    pub(crate) output: String,
-    pub(crate) taken: Ordinals,
-    pub(crate) took_ms: u64,
-}
-
-/// Counters taken in program order; a replay finds records by them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ordinals {
-    calls: u32,
-    children: u32,
-    observed: u32,
-    effects: u32,
-}
-
-impl Ordinals {
-    pub(crate) fn has_effects(self) -> bool {
-        self.effects > 0
-    }
-
-    pub(crate) fn since(self, before: Self) -> Self {
-        Self {
-            calls: self.calls - before.calls,
-            children: self.children - before.children,
-            observed: self.observed - before.observed,
-            effects: self.effects - before.effects,
-        }
-    }
-}
 
 impl Frame {
     /// Sends watchers an event that is not recorded.
@@ -146,21 +113,17 @@ impl Frame {
         if !matches!(recorded.outcome, CellOutcome::Limited { .. }) {
             return None;
         }
-        self.shared.n_calls.fetch_add(recorded.calls, Ordering::Relaxed);
-        self.shared.n_children.fetch_add(recorded.children, Ordering::Relaxed);
-        self.shared.n_observed.fetch_add(recorded.observed, Ordering::Relaxed);
-        self.shared.n_effects.fetch_add(recorded.effects, Ordering::Relaxed);
+        let taken = recorded.taken;
+        self.shared.n_calls.fetch_add(taken.calls, Ordering::Relaxed);
+        self.shared.n_children.fetch_add(taken.children, Ordering::Relaxed);
+        self.shared.n_observed.fetch_add(taken.observed, Ordering::Relaxed);
+        self.shared.n_effects.fetch_add(taken.effects, Ordering::Relaxed);
         let text = |text: &Text| self.run().blobs.text(text).ok();
         Some(CellRecord {
             code: text(&recorded.code)?,
             outcome: recorded.outcome.clone(),
             output: text(&recorded.output)?,
-            taken: Ordinals {
-                calls: recorded.calls,
-                children: recorded.children,
-                observed: recorded.observed,
-                effects: recorded.effects,
-            },
+            taken,
             took_ms: recorded.took_ms,
         })
     }

@@ -26,7 +26,7 @@ pub(crate) struct Replay {
     closed: HashMap<FrameId, FrameOutcome>,
     /// The number of recorded facts without an outcome, such as checked citations, by frame.
     noted: HashMap<FrameId, usize>,
-    cells: HashMap<FrameId, Vec<RanCell>>,
+    cells: HashMap<FrameId, Vec<CellRecord<Text>>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
     effects: HashMap<EffectId, RecordedEffect>,
     consents: HashMap<EffectId, RecordedConsent>,
@@ -43,16 +43,38 @@ pub(crate) struct Replay {
     frames_aside: HashSet<FrameId>,
 }
 
-#[derive(Debug)]
-pub(crate) struct RanCell {
-    pub(crate) code: Text,
+/// A cell that ran, with its texts or with references to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CellRecord<T = String> {
+    pub(crate) code: T,
     pub(crate) outcome: CellOutcome,
-    pub(crate) output: Text,
+    pub(crate) output: T,
+    pub(crate) taken: Ordinals,
+    pub(crate) took_ms: u64,
+}
+
+/// Counters taken in program order; a replay finds records by them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ordinals {
     pub(crate) calls: u32,
     pub(crate) children: u32,
     pub(crate) observed: u32,
     pub(crate) effects: u32,
-    pub(crate) took_ms: u64,
+}
+
+impl Ordinals {
+    pub(crate) fn has_effects(self) -> bool {
+        self.effects > 0
+    }
+
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            calls: self.calls - before.calls,
+            children: self.children - before.children,
+            observed: self.observed - before.observed,
+            effects: self.effects - before.effects,
+        }
+    }
 }
 
 /// A recorded call of an external tool.
@@ -115,13 +137,14 @@ impl OpenedFrame {
     }
 }
 
-fn ran(kind: &EventKind) -> Option<RanCell> {
+fn ran(kind: &EventKind) -> Option<CellRecord<Text>> {
     let EventKind::CellRan { cell: _, code, outcome, output, calls, children, observed, effects, took_ms } =
         kind.clone()
     else {
         return None;
     };
-    Some(RanCell { code, outcome, output, calls, children, observed, effects, took_ms })
+    let taken = Ordinals { calls, children, observed, effects };
+    Some(CellRecord { code, outcome, output, taken, took_ms })
 }
 
 fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_marked: bool) {
@@ -280,7 +303,7 @@ impl Replay {
         self.closed.get(frame)
     }
 
-    pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&RanCell> {
+    pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&CellRecord<Text>> {
         self.cells.get(frame)?.get(idx as usize)
     }
 

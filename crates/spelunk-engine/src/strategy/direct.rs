@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use spelunk_context::{DocEntry, SourceError, View};
-use spelunk_index::{Passage, RankOptions, rank};
+use spelunk_index::{Hit, RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain};
 
 use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, answer_from, answer_plainly, best_last, bytes_max};
@@ -69,7 +69,7 @@ fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material
     if passages.is_empty() {
         return beginnings(view, bytes_max);
     }
-    best_last(&mut passages, |passage: &Passage| (passage.doc_idx, passage.line_start));
+    best_last(&mut passages, |passage: &Hit| (passage.doc_idx, passage.line_start));
     let (mut material, mut seen) = (Material::empty(view), BTreeSet::new());
     for passage in passages {
         let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else {

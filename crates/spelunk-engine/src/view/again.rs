@@ -10,7 +10,7 @@ use spelunk_types::{
     Strategy,
 };
 
-use super::{CallState, FrameState, RunView};
+use super::{CallState, RunView};
 use crate::EngineError;
 use crate::limits::budget::is_about_spending;
 
@@ -120,12 +120,12 @@ impl RunView {
             if frame.closed_seq.is_none_or(|seq| seq < from) || frame.is_whole() {
                 continue;
             }
-            if let (FrameState::Failed { .. }, Strategy::Analyst, Some(tasks)) =
-                (&frame.state, frame.strategy, &mut self.tasks)
+            if let (Some(FrameOutcome::Failed { .. }), Strategy::Analyst, Some(tasks)) =
+                (&frame.outcome, frame.strategy, &mut self.tasks)
             {
                 tasks.failed = tasks.failed.saturating_sub(1);
             }
-            (frame.state, frame.closed_at_ms, frame.closed_seq) = (FrameState::Open, None, None);
+            (frame.outcome, frame.closed_at_ms, frame.closed_seq) = (None, None, None);
         }
         for call in self.calls.values_mut() {
             let is_failed = matches!(call.state, CallState::Failed { .. });

@@ -358,7 +358,7 @@ proptest! {
             prop_assert_eq!((whole.spent, whole.n_paid_calls()), (paid(&events), n_requests(&events)));
         }
         prop_assert_eq!(whole.answer().is_some(), whole.frames.get(&FrameId::root()).is_some_and(|frame| {
-            matches!(frame.state, FrameState::Answered { .. })
+            matches!(frame.outcome, Some(FrameOutcome::Answered { .. }))
         }));
         // Time is defined for any prefix, with or without an answer.
         prop_assert!(whole.active_ms() >= fold(&events[..events.len() / 2]).earlier_ms);

@@ -1,8 +1,6 @@
 //! The frames and calls of a run, as its events describe them.
 
-use spelunk_types::{
-    Blame, CallOutcome, Citation, ErrorCode, Event, FrameOutcome, Grounding, Served, Strategy, Text, Usage,
-};
+use spelunk_types::{Blame, CallOutcome, ErrorCode, Event, FrameOutcome, Served, Strategy, Text, Usage};
 
 use super::again::is_complete;
 
@@ -13,8 +11,8 @@ pub struct FrameView {
     pub strategy: Strategy,
     /// Its question.
     pub question: Text,
-    /// Its state.
-    pub state: FrameState,
+    /// How it ended; `None` while it is in progress.
+    pub outcome: Option<FrameOutcome>,
     /// The event that opened it.
     pub seq: u64,
     /// When it was opened.
@@ -25,49 +23,20 @@ pub struct FrameView {
     pub closed_seq: Option<u64>,
 }
 
-/// The state of a frame.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FrameState {
-    /// In progress.
-    Open,
-    /// Closed with an answer.
-    Answered {
-        /// The answer.
-        answer: Text,
-        /// Its evidence.
-        citations: Vec<Citation>,
-        /// How well it is supported by the sources.
-        grounding: Grounding,
-    },
-    /// Closed without an answer.
-    Failed {
-        /// The error code.
-        code: ErrorCode,
-        /// The message.
-        message: String,
-    },
-}
-
 impl FrameView {
     pub(super) fn opened(strategy: Strategy, question: Text, event: &Event) -> Self {
         let (seq, opened_at_ms) = (event.seq, event.at_ms);
-        let state = FrameState::Open;
-        Self { strategy, question, state, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
+        Self { strategy, question, outcome: None, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
     }
 
     /// Whether it ended with a complete answer.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(self.state, FrameState::Answered { grounding, .. } if is_complete(grounding))
+        matches!(self.outcome, Some(FrameOutcome::Answered { grounding, .. }) if is_complete(grounding))
     }
 
     pub(super) fn close(&mut self, outcome: FrameOutcome, event: &Event) {
         (self.closed_at_ms, self.closed_seq) = (Some(event.at_ms), Some(event.seq));
-        self.state = match outcome {
-            FrameOutcome::Answered { answer, citations, grounding } => {
-                FrameState::Answered { answer, citations, grounding }
-            }
-            FrameOutcome::Failed { code, message } => FrameState::Failed { code, message },
-        };
+        self.outcome = Some(outcome);
     }
 }
 

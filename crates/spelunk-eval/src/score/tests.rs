@@ -1,5 +1,7 @@
 //! Scores of answers as models write them.
 
+mod real;
+
 use super::*;
 use crate::Kind;
 

@@ -21,20 +21,7 @@ pub enum Failure {
     Wrong,
 }
 
-impl Failure {
-    /// Every class, in the order of reports.
-    pub const ALL: &[Self] =
-        &[Self::Error, Self::Budget, Self::Parsing, Self::Decomposition, Self::Coverage, Self::Wrong];
-
-    /// The word in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Budget => "budget",
-            Self::Parsing => "parsing",
-            Self::Decomposition => "decomposition",
-            Self::Coverage => "coverage",
-            Self::Wrong => "wrong-answer",
-        }
-    }
-}
+spelunk_types::named! { Failure {
+    Error = "error", Budget = "budget", Parsing = "parsing", Decomposition = "decomposition",
+    Coverage = "coverage", Wrong = "wrong-answer",
+} }

@@ -20,18 +20,7 @@ pub enum Outcome {
     Wrong,
 }
 
-impl Outcome {
-    /// Every outcome, in the order of reports.
-    pub const ALL: &[Self] = &[Self::Right, Self::HonestMiss, Self::NoAnswer, Self::Wrong, Self::WrongCited];
-
-    /// The words in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Right => "right",
-            Self::HonestMiss => "honest miss",
-            Self::NoAnswer => "no answer",
-            Self::Wrong => "wrong",
-            Self::WrongCited => "wrong with a citation",
-        }
-    }
-}
+spelunk_types::named! { Outcome {
+    Right = "right", HonestMiss = "honest miss", NoAnswer = "no answer", Wrong = "wrong",
+    WrongCited = "wrong with a citation",
+} }

@@ -43,17 +43,15 @@ impl StaticEmbedder {
     pub fn embedded() -> Result<Self, EmbedError> {
         static LOADED: OnceLock<Option<StaticEmbedder>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
-            let layout = Layout::of(EMBEDDED, Path::new(EMBEDDED_NAME)).ok()?;
-            Some(Self(Arc::new(layout.table(Cow::Borrowed(layout.rows)))))
+            Some(Self(Arc::new(Table::parse(EMBEDDED, Path::new(EMBEDDED_NAME), Cow::Borrowed).ok()?)))
         });
         loaded.clone().ok_or_else(|| EmbedError::Checksum { path: EMBEDDED_NAME.into() })
     }
 
     /// A model in the compact format that `data/convert.py` writes.
     pub fn from_file(path: &Path) -> Result<Self, EmbedError> {
-        let bytes = read(path)?;
-        let layout = Layout::of(&bytes, path)?;
-        Ok(Self(Arc::new(layout.table(Cow::Owned(layout.rows.to_vec())))))
+        let table = Table::parse(&read(path)?, path, |rows| Cow::Owned(rows.to_vec()))?;
+        Ok(Self(Arc::new(table)))
     }
 
     /// A model2vec model: a directory with `model.safetensors` and `tokenizer.json`.
@@ -112,19 +110,13 @@ impl Table {
         }
         sum
     }
-}
 
-/// The parts of a compact file, fully validated.
-struct Layout<'a> {
-    id: String,
-    vocabulary: &'a str,
-    scales: &'a [u8],
-    rows: &'a [u8],
-    dimensions: usize,
-}
-
-impl<'a> Layout<'a> {
-    fn of(bytes: &'a [u8], path: &Path) -> Result<Self, EmbedError> {
+    /// Reads a compact file, fully validated; `keep` takes its rows.
+    fn parse<'a>(
+        bytes: &'a [u8],
+        path: &Path,
+        keep: impl FnOnce(&'a [u8]) -> Cow<'static, [u8]>,
+    ) -> Result<Self, EmbedError> {
         let form = |why| EmbedError::Form { path: path.to_owned(), why };
         let body_bytes = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or_else(|| form("it is too short"))?;
         let (body, checksum) = bytes.split_at(body_bytes);
@@ -156,18 +148,14 @@ impl<'a> Layout<'a> {
         }
         let name = std::str::from_utf8(name).map_err(|_| form("its name is not UTF-8"))?;
         let vocabulary = std::str::from_utf8(vocabulary).map_err(|_| form("its vocabulary is not UTF-8"))?;
-        Ok(Self { id: format!("{name}/int8"), vocabulary, scales, rows, dimensions })
-    }
-
-    fn table(&self, rows: Cow<'static, [u8]>) -> Table {
-        let (scales, _) = self.scales.as_chunks::<4>();
-        Table {
-            id: self.id.clone(),
-            vocabulary: Vocabulary::of(self.vocabulary.split('\n')),
-            dimensions: self.dimensions,
+        let (scales, _) = scales.as_chunks::<4>();
+        Ok(Self {
+            id: format!("{name}/int8"),
+            vocabulary: Vocabulary::of(vocabulary.split('\n')),
+            dimensions,
             scales: scales.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            rows,
-        }
+            rows: keep(rows),
+        })
     }
 }
 

@@ -4,9 +4,9 @@ use crate::testing::{ranked, view};
 #[track_caller]
 fn check(text: &str, question: &str, expected: (u64, &str, &str)) {
     let ranking = ranked(&view(&[("retries.md", text)]), question);
-    let Mark { line, text, ranges } = mark(&ranking.passages[0], question);
+    let Mark { line, text, ranges } = &ranking.passages[0].mark;
     let ranges: Vec<String> = ranges.iter().map(|range| format!("{range:?}")).collect();
-    assert_eq!((line, text.as_str(), ranges.join(" ").as_str()), expected);
+    assert_eq!((*line, text.as_str(), ranges.join(" ").as_str()), expected);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::testing::{put, ranked, view};
 
 /// `document:first-last` of every passage, best first.
 fn places(ranking: &Ranking) -> Vec<String> {
-    let place = |p: &Passage| format!("{}:{}-{}", p.document, p.line_start, p.line_end);
+    let place = |p: &Hit| format!("{}:{}-{}", p.document, p.line_start, p.line_end);
     ranking.passages.iter().map(place).collect()
 }
 

@@ -2,6 +2,7 @@
 //! vectors that AWS publishes.
 
 use ring::{digest, hmac};
+use spelunk_types::hex;
 
 use crate::Secret;
 
@@ -77,14 +78,6 @@ fn mac(key: &[u8], text: &[u8]) -> hmac::Tag {
 
 pub(super) fn hash(bytes: &[u8]) -> String {
     hex(digest::digest(&digest::SHA256, bytes).as_ref())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }
 
 #[cfg(test)]

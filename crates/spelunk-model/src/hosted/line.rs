@@ -162,25 +162,12 @@ fn abilities(text: &str) -> Result<Vec<Ability>, &'static str> {
 }
 
 fn priced(text: &str, above: &str, is_embedding: bool) -> Result<Price, &'static str> {
-    let [input, output, cached, cache_write] = rates(text, is_embedding)?;
-    let above = unless_dash(above, |text| {
+    let rates_above = unless_dash(above, |text| {
         let (size, text) = text.split_once(':').ok_or("its second price has no prompt size")?;
-        let [input, output, cached, cache_write] = rates(text, is_embedding)?;
-        Ok(PriceAbove {
-            prompt_tokens: tokens(size)?,
-            input_microusd_per_mtok: input,
-            cached_microusd_per_mtok: cached,
-            cache_write_microusd_per_mtok: cache_write,
-            output_microusd_per_mtok: output,
-        })
-    })?;
-    Ok(Price {
-        input_microusd_per_mtok: input,
-        cached_microusd_per_mtok: cached,
-        cache_write_microusd_per_mtok: cache_write,
-        output_microusd_per_mtok: output,
-        above,
-    })
+        let microusd_per_mtok = rates(text, is_embedding)?;
+        Ok(PriceAbove { prompt_tokens: tokens(size)?, microusd_per_mtok })
+    });
+    Ok(Price::of(rates(text, is_embedding)?, rates_above?))
 }
 
 /// Input, output, cached input and input written to the cache, in micro-dollars per million tokens.

@@ -93,33 +93,20 @@ fn tokens(entry: &Value, name: &str) -> Option<u64> {
 
 /// Its price; `None` if it has none or an implausible one.
 fn price(entry: &Value, is_embedding: bool) -> Option<Price> {
-    let [input, output, cached, cache_write] = rates(entry, "", [0; 4], is_embedding)?;
+    let base = rates(entry, "", [0; 4], is_embedding)?;
     let above = entry.as_object()?.keys().find_map(|key| {
         let size = key.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
         Some((size.parse::<u64>().ok()?.checked_mul(1_000)?, format!("_above_{size}k_tokens")))
     });
-    let base = [input, output, cached, cache_write];
+    // A model whose second price is unusable has no price: the first alone would be too low.
     let above = match above {
         None => None,
-        // A model whose second price is unusable has no price: the first alone would be too low.
         Some((prompt_tokens, suffix)) => {
-            let [input, output, cached, cache_write] = rates(entry, &suffix, base, is_embedding)?;
-            Some(PriceAbove {
-                prompt_tokens,
-                input_microusd_per_mtok: input,
-                cached_microusd_per_mtok: cached,
-                cache_write_microusd_per_mtok: cache_write,
-                output_microusd_per_mtok: output,
-            })
+            let microusd_per_mtok = rates(entry, &suffix, base, is_embedding)?;
+            Some(PriceAbove { prompt_tokens, microusd_per_mtok })
         }
     };
-    Some(Price {
-        input_microusd_per_mtok: input,
-        cached_microusd_per_mtok: cached,
-        cache_write_microusd_per_mtok: cache_write,
-        output_microusd_per_mtok: output,
-        above,
-    })
+    Some(Price::of(base, above))
 }
 
 /// Input, output, cached input and input written to the cache. Without a price for cached input, it costs the same.

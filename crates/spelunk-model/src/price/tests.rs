@@ -33,10 +33,7 @@ const TIERED: Price = Price {
     output_microusd_per_mtok: 12_000_000,
     above: Some(PriceAbove {
         prompt_tokens: 200_000,
-        input_microusd_per_mtok: 4_000_000,
-        cached_microusd_per_mtok: 400_000,
-        cache_write_microusd_per_mtok: 5_000_000,
-        output_microusd_per_mtok: 18_000_000,
+        microusd_per_mtok: [4_000_000, 18_000_000, 400_000, 5_000_000],
     }),
 };
 

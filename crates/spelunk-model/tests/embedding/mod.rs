@@ -1,24 +1,25 @@
 //! Embeddings over HTTP, good and broken.
 
-use spelunk_model::{EmbeddingClient, ModelError, ModelOptions, Price, Secret};
+use std::time::Duration;
+
+use spelunk_model::{EmbeddingClient, ModelError, ModelOptions, Secret};
 use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};
-use spelunk_types::{Explain, Usage};
+use spelunk_types::Explain;
 
 use crate::adapter::KEY;
 
 fn options(base_url: &str) -> ModelOptions {
-    let price = Price { input_microusd_per_mtok: 1_000_000, ..Price::FREE };
     ModelOptions {
         base_url: base_url.to_owned(),
         name: "e".to_owned(),
         key: Some(Secret::new(KEY)),
-        price: Some(price),
+        price: None,
         label_calls: false,
     }
 }
 
-fn clients(base_url: &str) -> [EmbeddingClient; 2] {
-    [EmbeddingClient::openai(options(base_url)).unwrap(), EmbeddingClient::ollama(options(base_url)).unwrap()]
+fn client(base_url: &str) -> EmbeddingClient {
+    EmbeddingClient::openai(options(base_url), Duration::from_mins(2)).unwrap()
 }
 
 fn texts() -> Vec<String> {
@@ -27,8 +28,7 @@ fn texts() -> Vec<String> {
 
 async fn openai_error(fault: impl Into<Fault>) -> ModelError {
     let server = ModelServer::start([on("embed").always(fault)]).await;
-    let [openai, _] = clients(&server.base_url());
-    let error = openai.embed(&texts()).await.unwrap_err();
+    let error = client(&server.base_url()).embed(&texts()).await.unwrap_err();
     assert_eq!(server.requests().len(), 1, "nothing is tried again");
     assert!(!format!("{error} {error:?}").contains(KEY) && error.hint().is_some(), "{error:?}");
     error
@@ -39,33 +39,24 @@ fn json(body: &str) -> Fault {
 }
 
 #[tokio::test]
-async fn vectors_come_in_the_order_of_the_texts_with_their_cost() {
+async fn vectors_come_in_the_order_of_the_texts() {
     let server = ModelServer::start([]).await;
-    for client in clients(&server.base_url()) {
-        let embedded = client.embed(&texts()).await.unwrap();
-        assert_eq!(embedded.vectors, [[3.0, 1.0, 0.5], [9.0, 2.0, 0.5]]);
-        let usage = Usage { input_tokens: 4, cost_microusd: 4, ..Usage::default() };
-        assert_eq!(embedded.usage, Some(usage));
-    }
+    let embedded = client(&server.base_url()).embed(&texts()).await.unwrap();
+    assert_eq!(embedded.vectors, [[3.0, 1.0, 0.5], [9.0, 2.0, 0.5]]);
     let requests = server.requests();
     let sent: Vec<(&str, &str, Option<&str>)> = requests
         .iter()
         .map(|request| (request.path.as_str(), request.body.as_str(), request.header("authorization")))
         .collect();
     let bearer = Some("Bearer sk-very-secret");
-    let expected = [
-        ("/v1/embeddings", r#"{"model":"e","input":["one","two words"],"encoding_format":"float"}"#, bearer),
-        ("/api/embed", r#"{"model":"e","input":["one","two words"]}"#, bearer),
-    ];
-    assert_eq!(sent, expected);
+    let body = r#"{"model":"e","input":["one","two words"],"encoding_format":"float"}"#;
+    assert_eq!(sent, [("/v1/embeddings", body, bearer)]);
 }
 
 #[tokio::test]
 async fn no_texts_are_no_request() {
     let server = ModelServer::start([]).await;
-    for client in clients(&server.base_url()) {
-        assert_eq!(client.embed(&[]).await.unwrap().vectors, Vec::<Vec<f32>>::new());
-    }
+    assert_eq!(client(&server.base_url()).embed(&[]).await.unwrap().vectors, Vec::<Vec<f32>>::new());
     assert_eq!(server.requests(), []);
 }
 
@@ -101,28 +92,13 @@ async fn refusals_are_the_same_errors_as_those_of_models() {
     assert!(matches!(openai_error(status(404)).await, ModelError::NotFound { model, .. } if model == "e"));
     assert!(matches!(openai_error(Fault::HangUp).await, ModelError::Unreachable { .. }));
     let port = ClosedPort::reserve();
-    for client in clients(&port.base_url()) {
-        let error = client.embed(&texts()).await.unwrap_err();
-        assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
-    }
-}
-
-#[test]
-fn the_reference_and_the_price_are_told() {
-    let [openai, ollama] = clients("http://127.0.0.1:9/v1");
-    assert_eq!(openai.reference().base_url, "http://127.0.0.1:9/v1");
-    assert_eq!(
-        (ollama.reference().provider.as_str(), ollama.reference().base_url.as_str()),
-        ("ollama", "http://127.0.0.1:9")
-    );
-    assert_eq!(openai.price().map(|price| price.input_microusd_per_mtok), Some(1_000_000));
+    let error = client(&port.base_url()).embed(&texts()).await.unwrap_err();
+    assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_server_that_stays_silent_is_not_waited_for() {
     let server = ModelServer::start([on("embed").always(Fault::StallBeforeHeaders)]).await;
-    for client in clients(&server.base_url()) {
-        let client = client.with_timeout(std::time::Duration::from_millis(50));
-        assert_eq!(client.embed(&texts()).await, Err(ModelError::TimedOut { after_ms: 50 }));
-    }
+    let client = EmbeddingClient::openai(options(&server.base_url()), Duration::from_millis(50)).unwrap();
+    assert_eq!(client.embed(&texts()).await, Err(ModelError::TimedOut { after_ms: 50 }));
 }

@@ -43,7 +43,7 @@ fn nothing_that_holds_a_key_prints_it() {
         format!("{:?}", GeminiModel::new(options()).unwrap()),
         format!("{:?}", BedrockModel::new(options(), "us-east-1", signed.clone()).unwrap()),
         format!("{:?}", BedrockModel::new(options(), "us-east-1", bearer.clone()).unwrap()),
-        format!("{:?}", EmbeddingClient::openai(options()).unwrap()),
+        format!("{:?}", EmbeddingClient::openai(options(), Duration::from_mins(1)).unwrap()),
         format!("{signed:?} {bearer:?} {settings:?} {:?}", settings.source()),
     ];
     for text in printed {
@@ -74,7 +74,7 @@ fn an_impossible_key_is_refused_and_not_quoted() {
         ResponsesModel::new(broken()).map(drop),
         AnthropicModel::new(broken()).map(drop),
         GeminiModel::new(broken()).map(drop),
-        EmbeddingClient::ollama(broken()).map(drop),
+        EmbeddingClient::openai(broken(), Duration::from_mins(1)).map(drop),
         BedrockModel::new(options(), "r", AwsAuth::Bearer(Secret::new(format!("{KEY}\n{KEY}")))).map(drop),
     ];
     for error in errors {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use spelunk_types::hex;
 
 use crate::{Handle, Value};
 
@@ -96,11 +97,6 @@ fn float<S: Serializer>(serializer: S, number: f64) -> Result<S::Ok, S::Error> {
         return serializer.serialize_f64(number);
     }
     tagged(serializer, "$f", &text)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

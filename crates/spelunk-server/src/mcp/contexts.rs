@@ -137,7 +137,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
             let text = if ranking.passages.is_empty() {
                 "no passage contains a word of the query".to_owned()
             } else {
-                passages_text(&ranking, &query)
+                passages_text(&ranking)
             };
             let mut data = passages_json(&ranking);
             let passages = data["passages"].take();

@@ -228,7 +228,7 @@ fn passages(state: &State, query: &Query, hint: &str) -> Result<ToolAnswer, Fail
     let found = if ranking.passages.is_empty() {
         "No passage matches the question (no model was used).\n".to_owned()
     } else {
-        passages_text(&ranking, &query.question)
+        passages_text(&ranking)
     };
     Ok(ToolAnswer::new(format!("{found}\n[{hint}]"), data))
 }

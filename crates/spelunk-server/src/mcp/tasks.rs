@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
-use spelunk_engine::{Clock as _, FrameState, SystemClock};
+use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_model::{Prompt, Speaker};
-use spelunk_types::{CallId, FrameId};
+use spelunk_types::{CallId, FrameId, FrameOutcome};
 use tokio::time::{Instant, timeout_at};
 
 use super::agent_tasks::{AgentTasks, TaskSummary};
@@ -281,17 +281,17 @@ struct Verdict {
 /// `None` while the frame is in progress.
 fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
     let fold = live.fold();
-    match fold.view.frames.get(frame).map(|frame| &frame.state) {
-        Some(FrameState::Answered { .. }) => {
+    match fold.view.frames.get(frame).and_then(|frame| frame.outcome.as_ref()) {
+        Some(FrameOutcome::Answered { .. }) => {
             let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "accepted".to_owned());
             Some(Verdict { is_accepted: true, notice })
         }
-        Some(FrameState::Failed { message, .. }) => {
+        Some(FrameOutcome::Failed { message, .. }) => {
             Some(Verdict { is_accepted: false, notice: format!("the task failed: {message}") })
         }
-        Some(FrameState::Open) | None if fold.view.outcome.is_some() => {
+        None if fold.view.outcome.is_some() => {
             Some(Verdict { is_accepted: true, notice: "accepted, and the run has ended".to_owned() })
         }
-        Some(FrameState::Open) | None => None,
+        None => None,
     }
 }

@@ -1,9 +1,8 @@
-//! Embeddings in the formats of OpenAI and Ollama. A text's vector is its length in bytes, its
-//! number of words, and 0.5.
+//! Embeddings in the OpenAI format. A text's vector is its length in bytes, its number of words, and 0.5.
 
 use serde_json::{Value, json};
 
-pub(crate) fn vectors(path: &str, body: &Value) -> Value {
+pub(crate) fn vectors(body: &Value) -> Value {
     let texts = match &body["input"] {
         Value::String(text) => vec![text.as_str()],
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
@@ -11,10 +10,6 @@ pub(crate) fn vectors(path: &str, body: &Value) -> Value {
     };
     let n_tokens: usize = texts.iter().map(|text| text.len().div_ceil(4)).sum();
     let vector = |text: &&str| json!([text.len(), text.split_whitespace().count(), 0.5]);
-    if path == "/api/embed" {
-        let embeddings: Vec<Value> = texts.iter().map(vector).collect();
-        return json!({ "model": body["model"], "embeddings": embeddings, "total_duration": 1, "prompt_eval_count": n_tokens });
-    }
     // Clients must not rely on the order, so it is reversed.
     let rows = texts.iter().enumerate().rev();
     let data: Vec<Value> = rows

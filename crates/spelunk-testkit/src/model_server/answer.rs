@@ -237,9 +237,7 @@ impl SideRequest {
             ("GET", path) if path.split('?').next() == Some("/v1/models") => {
                 Some(Self { name: "models", body: model_list() })
             }
-            ("POST", "/v1/embeddings" | "/api/embed") => {
-                Some(Self { name: "embed", body: vectors(&request.path, body) })
-            }
+            ("POST", "/v1/embeddings") => Some(Self { name: "embed", body: vectors(body) }),
             _ => None,
         }
     }

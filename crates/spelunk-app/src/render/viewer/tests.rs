@@ -6,8 +6,8 @@ use std::path::Path;
 use expect_test::expect_file;
 use regex::Regex;
 use serde_json::{Value, json};
-use spelunk_engine::{CallState, FrameState, RunView};
-use spelunk_types::{Blame, ErrorCode, Event};
+use spelunk_engine::{CallState, RunView};
+use spelunk_types::{Blame, ErrorCode, Event, FrameOutcome};
 
 use super::*;
 
@@ -114,10 +114,10 @@ fn totals(view: &RunView) -> Value {
         (id.to_string(), json!({ "state": state, "retries": call.retries, "seq": call.seq }))
     });
     let frames = view.frames.iter().map(|(id, frame)| {
-        let state = match &frame.state {
-            FrameState::Open => "open",
-            FrameState::Answered { .. } => "answered",
-            FrameState::Failed { .. } => "failed",
+        let state = match &frame.outcome {
+            None => "open",
+            Some(FrameOutcome::Answered { .. }) => "answered",
+            Some(FrameOutcome::Failed { .. }) => "failed",
         };
         (id.to_string(), json!({ "state": state, "strategy": frame.strategy, "seq": frame.seq }))
     });

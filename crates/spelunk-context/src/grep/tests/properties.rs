@@ -44,22 +44,6 @@ fn naive(text: &str, query: &GrepQuery) -> Vec<(u64, String)> {
 }
 
 proptest! {
-    /// A text in memory is searched in place, and gives the same result as a reader.
-    #[test]
-    fn a_text_in_memory_is_searched_like_a_document(
-        text in any_text(), pattern in prop::sample::select(PATTERNS.to_vec()),
-        matches_max in 0_u64..6, context_lines in 0_u64..3, case_sensitive: bool, n_long in 0_usize..900,
-    ) {
-        let text = format!("{text}{}\n{text}", "x b".repeat(n_long));
-        let query = GrepQuery { case_sensitive, context_lines, matches_max, ..GrepQuery::new(pattern) };
-        let query = query.compile().unwrap();
-        let reader = Reader::of_bytes("text", text.as_bytes().into()).with_redaction(false);
-        let expected = reader.grep_compiled(&query, &AtomicBool::new(false)).unwrap();
-        let report = query.search_in(text.as_bytes()).unwrap();
-        prop_assert_eq!((&report.matches, report.n_matches), (&expected.matches, expected.n_matches));
-        prop_assert_eq!((report.truncated, report.stopped_early), (expected.truncated, expected.stopped_early));
-    }
-
     #[test]
     fn the_matches_are_those_of_every_line_whatever_the_units(
         text in any_text(), pattern in prop::sample::select(PATTERNS.to_vec()), sizes in any_sizes(),

@@ -12,12 +12,55 @@ use crate::turn::{CallerTurn, joined};
 impl CallerTurn {
     /// The turn as text.
     pub fn to_json(&self) -> String {
-        write_turn(self)
+        let said = |message: &Message| {
+            let (mut calls, mut results) = (Vec::new(), Vec::new());
+            for part in message.parts.iter().cloned() {
+                match part {
+                    Part::ToolCall(call) => calls.push(ToolCallWire::of(call)),
+                    Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
+                        results.push(ResultWire { id, name, text, is_error });
+                    }
+                    // A caller sends no images.
+                    Part::Image(_) => {}
+                }
+            }
+            SaidWire { is_user: message.speaker == Speaker::User, text: message.text.clone(), calls, results }
+        };
+        let offered = |tool: &Tool| OfferedWire {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            schema: (*tool.schema).clone(),
+        };
+        let wire = TurnWire {
+            system: self.system.clone(),
+            messages: self.messages.iter().map(said).collect(),
+            tools: self.tools.iter().map(offered).collect(),
+            must_call: self.must_call,
+            has_documents: self.has_documents,
+        };
+        serde_json::to_string(&wire).expect("texts and JSON always serialise")
     }
 
     /// Reads it back; `None` if the text is something else.
     pub fn of_json(text: &str) -> Option<Self> {
-        read_turn(text)
+        let TurnWire { system, messages, tools, must_call, has_documents } =
+            serde_json::from_str(text).ok()?;
+        let said = |SaidWire { is_user, text, calls, results }: SaidWire| {
+            let calls = calls.into_iter().map(|call| Part::ToolCall(call.read()));
+            let results = results.into_iter().map(|ResultWire { id: call_id, name, text, is_error }| {
+                Part::ToolResult(ToolResult { call_id, name, text, is_error })
+            });
+            let message = if is_user { Message::user(text) } else { Message::assistant(text) };
+            message.with_parts(calls.chain(results))
+        };
+        let offered = |OfferedWire { name, description, schema }: OfferedWire| Tool {
+            name,
+            description,
+            schema: std::sync::Arc::new(schema),
+        };
+        let (messages, tools) =
+            (messages.into_iter().map(said).collect(), tools.into_iter().map(offered).collect());
+        Some(Self { system, messages, tools, must_call, has_documents })
     }
 
     /// The reply of a finished run to the caller besides its answer: the model's text and the tool calls.
@@ -70,54 +113,4 @@ struct OfferedWire {
     name: String,
     description: String,
     schema: Value,
-}
-
-fn write_turn(turn: &CallerTurn) -> String {
-    let said = |message: &Message| {
-        let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for part in message.parts.iter().cloned() {
-            match part {
-                Part::ToolCall(call) => calls.push(ToolCallWire::of(call)),
-                Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
-                    results.push(ResultWire { id, name, text, is_error });
-                }
-                // A caller sends no images.
-                Part::Image(_) => {}
-            }
-        }
-        SaidWire { is_user: message.speaker == Speaker::User, text: message.text.clone(), calls, results }
-    };
-    let offered = |tool: &Tool| OfferedWire {
-        name: tool.name.clone(),
-        description: tool.description.clone(),
-        schema: (*tool.schema).clone(),
-    };
-    let wire = TurnWire {
-        system: turn.system.clone(),
-        messages: turn.messages.iter().map(said).collect(),
-        tools: turn.tools.iter().map(offered).collect(),
-        must_call: turn.must_call,
-        has_documents: turn.has_documents,
-    };
-    serde_json::to_string(&wire).expect("texts and JSON always serialise")
-}
-
-fn read_turn(text: &str) -> Option<CallerTurn> {
-    let TurnWire { system, messages, tools, must_call, has_documents } = serde_json::from_str(text).ok()?;
-    let said = |SaidWire { is_user, text, calls, results }: SaidWire| {
-        let calls = calls.into_iter().map(|call| Part::ToolCall(call.read()));
-        let results = results.into_iter().map(|ResultWire { id: call_id, name, text, is_error }| {
-            Part::ToolResult(ToolResult { call_id, name, text, is_error })
-        });
-        let message = if is_user { Message::user(text) } else { Message::assistant(text) };
-        message.with_parts(calls.chain(results))
-    };
-    let offered = |OfferedWire { name, description, schema }: OfferedWire| Tool {
-        name,
-        description,
-        schema: std::sync::Arc::new(schema),
-    };
-    let (messages, tools) =
-        (messages.into_iter().map(said).collect(), tools.into_iter().map(offered).collect());
-    Some(CallerTurn { system, messages, tools, must_call, has_documents })
 }

@@ -25,10 +25,7 @@ impl Model for Priced {
             output_microusd_per_mtok: 15_000_000,
             above: Some(PriceAbove {
                 prompt_tokens: 2000,
-                input_microusd_per_mtok: 6_000_000,
-                cached_microusd_per_mtok: 600_000,
-                cache_write_microusd_per_mtok: 7_500_000,
-                output_microusd_per_mtok: 22_500_000,
+                microusd_per_mtok: [6_000_000, 22_500_000, 600_000, 7_500_000],
             }),
         });
         ModelFacts { price, ..ModelFacts::default() }

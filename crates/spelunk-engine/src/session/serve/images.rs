@@ -15,7 +15,7 @@ pub(in crate::session) fn listed(images: &[&ImageEntry]) -> ((String, Value), St
     let entry = |image: &&ImageEntry| {
         dict([
             ("name", Value::from(image.name.as_str())),
-            ("kind", Value::from(image.kind.word())),
+            ("kind", Value::from(image.kind.name())),
             ("bytes", int(image.bytes)),
         ])
     };
@@ -32,7 +32,7 @@ pub(in crate::session) fn listed(images: &[&ImageEntry]) -> ((String, Value), St
         },
     );
     for image in images.iter().take(NAMES_MAX) {
-        text += &format!("\n  {} ({}, {} bytes)", shown_name(&image.name), image.kind.word(), image.bytes);
+        text += &format!("\n  {} ({}, {} bytes)", shown_name(&image.name), image.kind.name(), image.bytes);
     }
     if images.len() > NAMES_MAX {
         text += &format!("\n  and {} more: `images`", images.len() - NAMES_MAX);
