@@ -1,5 +1,5 @@
 //! Support: which sentences of the shown text support an answer. A sentence supports it if it contains a
-//! value of the answer (a number, a name, a path, a quoted word) and shares words with the question.
+//! value of the answer (a number, a name, a path) or, if it has none, most of its words, and shares words with the question.
 //! Sentences continue over wrapped lines; headings, list items and table rows are blocks of their own.
 
 use std::collections::HashMap;
@@ -47,7 +47,9 @@ pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Sup
     for sentence in &sentences {
         let n_values = known.iter().filter(|value| contains_value(&sentence.text, value.as_str())).count();
         let shared: f64 = words(&sentence.text).filter_map(|word| weights.get(&word)).sum();
-        if n_values > 0 && shared > 0.0 {
+        // One word of several proves little: "the legal team" is not "the finance team".
+        let n_values_min = if has_values { 1 } else { (2 * values.len()).div_ceil(3).max(1) };
+        if n_values >= n_values_min && shared > 0.0 {
             #[expect(clippy::cast_precision_loss, reason = "values are few")]
             rated.push((n_values as f64 * VALUE_WEIGHT + shared, sentence));
         }
@@ -158,7 +160,8 @@ fn values(question: &str, answer: &str) -> Vec<String> {
     let asked = question.to_lowercase();
     let is_new = |word: &str| !contains_value(&asked, &word.to_lowercase());
     let (mut values, mut begins_sentence) = (Vec::new(), true);
-    for (word, ends_sentence) in tokens(answer) {
+    let answer = without_separators(answer);
+    for (word, ends_sentence) in tokens(&answer) {
         let is_name = word.starts_with(char::is_uppercase) && !begins_sentence;
         if (is_distinctive(word) || is_name) && is_new(word) {
             values.push(word.to_owned());
@@ -166,7 +169,7 @@ fn values(question: &str, answer: &str) -> Vec<String> {
         begins_sentence = ends_sentence;
     }
     if values.is_empty() {
-        values.extend(content_words(answer).into_iter().filter(|word| is_new(word)));
+        values.extend(content_words(&answer).into_iter().filter(|word| is_new(word)));
     }
     values.sort_unstable();
     values.dedup();
@@ -202,20 +205,38 @@ fn tokens(answer: &str) -> Vec<(&str, bool)> {
 
 /// Whether a text contains a value as separate words, ignoring case and thousands separators.
 fn contains_value(text: &str, value: &str) -> bool {
-    contains_word(&text.to_lowercase(), &value.to_lowercase()) || {
-        let is_number = value.chars().all(|c| c.is_ascii_digit() || c == '.');
-        is_number && value.len() > 3 && contains_word(&text.replace(',', ""), value)
-    }
+    contains_word(&without_separators(text).to_lowercase(), &without_separators(value).to_lowercase())
 }
 
-/// Whether a text contains a word as a separate word. Scripts without spaces have no separate words.
+/// The text without the commas of numbers such as 1,500.
+fn without_separators(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let is_digit = |idx: usize| bytes.get(idx).is_some_and(u8::is_ascii_digit);
+    let is_separator = |idx: usize| {
+        bytes[idx] == b','
+            && idx > 0
+            && is_digit(idx - 1)
+            && (1..=3).all(|n| is_digit(idx + n))
+            && !is_digit(idx + 4)
+    };
+    text.char_indices().filter(|(idx, _)| !is_separator(*idx)).map(|(_, c)| c).collect()
+}
+
+/// Whether a text contains a word as a separate word; a number is no part of another one. Scripts without spaces have no
+/// separate words.
 fn contains_word(text: &str, word: &str) -> bool {
-    let is_part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_');
+    let is_part = |c: char| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_';
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    // Whether the word goes on with these two characters.
+    let goes_on = |edge: Option<char>, first: Option<char>, second: Option<char>| {
+        first.is_some_and(|c| is_part(c) || is_digit(edge) && ".,".contains(c) && is_digit(second))
+    };
     !word.is_empty()
         && text.match_indices(word).any(|(start, _)| {
-            let (before, after) = (text.get(..start), text.get(start + word.len()..));
-            !is_part(before.and_then(|before| before.chars().next_back()))
-                && !is_part(after.and_then(|after| after.chars().next()))
+            let (before, after) = text.split_at(start);
+            let (mut before, mut after) = (before.chars().rev(), after.chars().skip(word.chars().count()));
+            !goes_on(word.chars().next(), before.next(), before.next())
+                && !goes_on(word.chars().next_back(), after.next(), after.next())
         })
 }
 

@@ -148,3 +148,29 @@ fn words_are_separate_where_the_script_separates_them() {
     assert!(contains_word("端口是八十号", "八十"));
     assert!(!contains_word("anything", ""));
 }
+
+#[test]
+fn what_only_resembles_an_answer_does_not_support_it() {
+    let excerpts = [excerpt(
+        "rules.md",
+        1,
+        "Orders above 1,500 euros need the approval of the finance team.\nThe service was not affected in March.\n\
+         Version 2.1.3 costs 17.5 euros.\n",
+    )];
+    let cited = |question: &str, answer: &str| support(question, answer, &excerpts).citations.len();
+    assert_eq!(cited("Which orders need approval?", "Orders above 1,500 euros."), 1);
+    assert_eq!(cited("Which orders need approval?", "Orders above 1500 euros."), 1);
+    assert_eq!(cited("Who gives the approval of orders?", "The finance team."), 1);
+    for (question, answer) in [
+        ("Which orders need approval?", "Orders above 500 euros."),
+        ("Which orders need approval?", "Orders above 1,5 euros."),
+        ("Which orders need approval?", "Orders above 7,500 euros."),
+        ("Who gives the approval of orders?", "The legal team."),
+        ("Was the service affected in March?", "Yes, it was."),
+        ("What does the version cost?", "5 euros."),
+        ("What does the version cost?", "17 euros."),
+        ("Which version is it?", "Version 2.1"),
+    ] {
+        assert_eq!(cited(question, answer), 0, "{answer}");
+    }
+}
