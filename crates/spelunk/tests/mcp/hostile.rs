@@ -112,6 +112,20 @@ fn lines_that_are_no_messages_are_survived() {
 }
 
 #[test]
+fn a_long_request_is_answered() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::plain(&scene);
+    let text = "x".repeat(17 << 20);
+    let said = client.text("context_add", &json!({ "id": "a", "text": text }));
+    assert!(
+        said.starts_with("FAILED error: the argument `text` has more than 10000000 characters"),
+        "{said}"
+    );
+    assert!(client.request("tools/list", json!({ "cursor": text }))["result"]["tools"].is_array());
+    is_alive(&mut client);
+}
+
+#[test]
 fn unknown_methods_and_tools_are_protocol_errors() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
