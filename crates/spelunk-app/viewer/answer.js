@@ -50,13 +50,14 @@ export function answerPanel(context) {
       else fill(body, underWay(run));
     },
     take(report) {
+      const title = report.outcome?.is === 'failed' ? 'Errors ' : 'Recovered errors ';
       fill(
         coverage,
         (report.errors ?? []).length > 0
           ? el(
               'details',
               { class: 'text' },
-              el('summary', {}, 'Recovered errors ', el('span', { class: 'n' }, String(report.errors.length))),
+              el('summary', {}, title, el('span', { class: 'n' }, String(report.errors.length))),
               el(
                 'ul',
                 { class: 'plain' },

@@ -108,7 +108,7 @@ const help = el(
   ),
 );
 
-/** Where no token was given with the address, a person can type it. */
+/** Where no token was given with the address, a person can type it, if the server asks for one. */
 function tokenButton() {
   if (origin.isExported) return null;
   const input = el('input', { type: 'password', id: 'token', autocomplete: 'off' });
@@ -138,7 +138,10 @@ function tokenButton() {
     ),
   );
   document.body.append(box);
-  return button('Token', () => box.showModal(), { class: 'quiet', id: 'open-token' });
+  const opener = button('Token', () => box.showModal(), { class: 'quiet', id: 'open-token', hidden: true });
+  const show = (about) => (opener.hidden = !about.auth);
+  origin.server().then(show, () => show({ auth: true }));
+  return opener;
 }
 
 let isAfterG = false;

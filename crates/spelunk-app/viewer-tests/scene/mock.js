@@ -62,7 +62,7 @@ async function respond(mock, request, response, address) {
       limits_default: { calls_max: 500, cost_microusd_max: 5000000, tokens_max: 10000000, run_ms_max: 1800000 },
       has_model: true,
       model_names: ['openai/scripted'],
-      auth: false,
+      auth: Boolean(mock.token),
       scopes: [],
     });
   if (parts[1] === 'paths')

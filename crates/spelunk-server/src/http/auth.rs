@@ -86,10 +86,12 @@ pub struct Tokens {
 impl Tokens {
     /// Reads a token file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let refused = |what: String| Usage {
+        let refused_with = |what: String, hint: &str| Usage {
             message: format!("the token file `{}` {what}", path.display()),
-            hint: "create one with `spelunk serve --new-token NAME --token-file FILE`".into(),
+            hint: hint.into(),
         };
+        let create = "create one with `spelunk serve --new-token NAME --token-file FILE`";
+        let refused = |what: String| refused_with(what, create);
         let too_long = path.metadata().is_ok_and(|file| file.len() > FILE_BYTES_MAX);
         if too_long {
             return Err(refused("is too large".into()).into());
@@ -97,7 +99,8 @@ impl Tokens {
         #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
         let text =
             std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
-        let tokens = Self::parse(&text).map_err(refused)?;
+        let correct = "correct or delete that line of the file";
+        let tokens = Self::parse(&text).map_err(|what| refused_with(what, correct))?;
         if tokens.tokens.is_empty() {
             return Err(refused("contains no tokens".into()).into());
         }
@@ -226,6 +229,16 @@ impl NewToken {
             hint: "name it with letters, digits, `-`, `_`, `.` or `@`; scopes are read, run and admin".into(),
         })?;
         Ok(Self { token, line })
+    }
+
+    /// What to append to a token file that contains `text`, or why nothing can be added to it.
+    pub fn addition(&self, text: &str) -> Result<String, String> {
+        let name = self.line.split(' ').next().unwrap_or_default();
+        if Tokens::parse(text)?.tokens.iter().any(|token| token.name == name) {
+            return Err(format!("already contains a token named `{name}`"));
+        }
+        let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        Ok(format!("{line_end}{}", self.line))
     }
 }
 

@@ -184,7 +184,10 @@ pub(super) async fn admit(State(needs): State<RouteScope>, mut request: Request,
         Err(problem) => problem.into_response(),
         Ok(client) => {
             request.extensions_mut().insert(client);
-            next.run(request).await
+            let response = next.run(request).await;
+            let problem = response.extensions().get::<Problem>();
+            let shown = problem.map(|problem| problem.for_client(&needs.server.mcp));
+            shown.filter(|shown| Some(shown) != problem).map_or(response, IntoResponse::into_response)
         }
     }
 }

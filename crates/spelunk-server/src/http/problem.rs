@@ -14,6 +14,8 @@ use spelunk_engine::EngineError;
 use spelunk_journal::JournalError;
 use spelunk_types::{Blame, ErrorCode, Explain};
 
+use crate::mcp;
+
 const DETAIL_CHARS_MAX: usize = 2_000;
 
 const OPENAPI_HINT: &str = "see `/openapi.json` for the format of requests";
@@ -70,6 +72,12 @@ impl Problem {
         let detail = "the body did not arrive in time";
         Self::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "The request took too long.", detail)
             .hint("send it faster, or raise `server.request_ms_max`")
+    }
+
+    /// With paths as the client knows them, and without a hint that it cannot follow.
+    pub(crate) fn for_client(&self, state: &mcp::State) -> Self {
+        let hint = self.hint.as_ref().and_then(|hint| state.hint_for_client(hint));
+        Self { detail: state.without_roots(&self.detail), hint, ..self.clone() }
     }
 
     pub(crate) fn json(&self) -> Value {

@@ -29,8 +29,15 @@ impl ToolAnswer {
         Self { text: text.into(), data, is_error: true }
     }
 
-    pub(super) fn error(error: &dyn Explain) -> Self {
-        Self::failed(error_text(error, Paint::Plain), json!({ "error": error_json(error) }))
+    pub(super) fn error(state: &State, error: &dyn Explain) -> Self {
+        let data = client_error(state, error);
+        let text = state.without_roots(&error_text(error, Paint::Plain));
+        let hintless = text.rsplit_once("\nhint: ").filter(|_| data["hint"].is_null());
+        Self::failed(hintless.map_or(text.as_str(), |(text, _)| text), json!({ "error": data }))
+    }
+
+    pub(super) fn of(state: &State, result: Result<Self, Failure>) -> Self {
+        result.unwrap_or_else(|failure| Self::error(state, failure.0.as_ref()))
     }
 
     /// The response within the server's limit. Truncated data is flagged in its own field.
@@ -51,8 +58,13 @@ impl ToolAnswer {
     }
 }
 
-impl From<Result<Self, Failure>> for ToolAnswer {
-    fn from(result: Result<Self, Failure>) -> Self {
-        result.unwrap_or_else(|failure| Self::error(failure.0.as_ref()))
+/// The error as data, with paths as the client knows them.
+pub(super) fn client_error(state: &State, error: &dyn Explain) -> Value {
+    let mut data = error_json(error);
+    data["hint"] = json!(data["hint"].as_str().and_then(|hint| state.hint_for_client(hint)));
+    data["message"] = json!(state.without_roots(&error.to_string()));
+    for cause in data["causes"].as_array_mut().into_iter().flatten() {
+        *cause = json!(state.without_roots(cause.as_str().unwrap_or_default()));
     }
+    data
 }

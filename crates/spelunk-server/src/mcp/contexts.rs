@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
 use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
-use spelunk_app::error_text::{Paint, error_json};
+use spelunk_app::error_text::Paint;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
@@ -20,7 +20,7 @@ use spelunk_context::{
 };
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
-use super::answer::ToolAnswer;
+use super::answer::{ToolAnswer, client_error};
 use super::material::Material;
 use super::state::State;
 use super::truncate::cut;
@@ -310,7 +310,7 @@ pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<Tool
         let (preview, truncated) = cut(&view.peek.text, BATCH_CHARS_MAX);
         Ok(json!({ "context_id": id, "preview": preview, "truncated": truncated || view.peek.truncated }))
     };
-    Ok(answer_batch(&queries, one))
+    Ok(answer_batch(state, &queries, one))
 }
 
 pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
@@ -333,7 +333,7 @@ pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<Tool
             json!({ "context_id": id, "pattern": pattern, "total_matches": view.n_matches, "matches": matches }),
         )
     };
-    Ok(answer_batch(&queries, one))
+    Ok(answer_batch(state, &queries, one))
 }
 
 fn batch(state: &State, arguments: &mut Arguments) -> Result<Vec<Value>, Usage> {
@@ -345,10 +345,16 @@ fn batch_max(state: &State) -> usize {
 }
 
 /// Answers each query; one that fails does not stop the others.
-fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> ToolAnswer {
+fn answer_batch(
+    state: &State,
+    queries: &[Value],
+    one: impl Fn(&Value) -> Result<Value, Failure>,
+) -> ToolAnswer {
     let results: Vec<Value> = queries
         .iter()
-        .map(|query| one(query).unwrap_or_else(|failure| json!({ "error": error_json(failure.0.as_ref()) })))
+        .map(|query| {
+            one(query).unwrap_or_else(|failure| json!({ "error": client_error(state, failure.0.as_ref()) }))
+        })
         .collect();
     let n_failed = results.iter().filter(|result| result.get("error").is_some()).count();
     let lines: Vec<String> = results.iter().map(ToString::to_string).collect();

@@ -3,6 +3,8 @@
 
 use std::io;
 
+use rmcp::RoleServer;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
@@ -18,19 +20,24 @@ const ERRORS_MAX: usize = 16;
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 
-/// The two ends for the library, and the tasks that run alongside it: reading until the input ends, and writing until
+/// The transport for the library, and the tasks that run alongside it: reading until the input ends, and writing until
 /// the library closes its end.
 pub(super) fn checked(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
-) -> ((DuplexStream, DuplexStream), impl Future<Output = io::Result<()>>, impl Future<Output = io::Result<()>>)
-{
+) -> (
+    AsyncRwTransport<RoleServer, DuplexStream, DuplexStream>,
+    impl Future<Output = io::Result<()>>,
+    impl Future<Output = io::Result<()>>,
+) {
     let (for_library, to_library) = tokio::io::duplex(PIPE_BYTES);
     let (of_library, from_library) = tokio::io::duplex(PIPE_BYTES);
     let (errors, errors_to_write) = mpsc::channel(ERRORS_MAX);
     let reading = read(BufReader::new(input), to_library, errors, MESSAGE_BYTES_MAX);
     let writing = write(BufReader::new(from_library), errors_to_write, output);
-    ((for_library, of_library), reading, writing)
+    // The library would drop a longer line without a response, and its own limit is lower than ours.
+    let transport = AsyncRwTransport::new_server(for_library, of_library).with_max_line_length(usize::MAX);
+    (transport, reading, writing)
 }
 
 /// Forwards lines that are messages, and responds to the others with an error.

@@ -94,7 +94,7 @@ impl ServerHandler for Service {
                         return Err(ErrorData::internal_error("the request was cancelled", None));
                     }
                 };
-                return Ok(ToolAnswer::from(said).respond(state));
+                return Ok(ToolAnswer::of(state, said).respond(state));
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
             Action::Waiting(Waiting::Ask) => {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_app::app::App;
@@ -171,6 +171,20 @@ impl State {
     fn is_below(&self, path: &Path) -> bool {
         let plain = without_dots(path);
         [&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root))
+    }
+
+    /// A message for a client, without the directories above the paths in it.
+    pub(crate) fn without_roots(&self, text: &str) -> String {
+        let places = [&self.app.current_dir].into_iter().chain(&self.roots).chain(&self.typed_roots);
+        let places = places.filter(|place| place.parent().is_some()).map(|place| place.display());
+        places.fold(text.to_owned(), |text, place| {
+            text.replace(&format!("{place}{MAIN_SEPARATOR}"), "").replace(&format!("`{place}`"), "`.`")
+        })
+    }
+
+    /// A hint for a client: none if only somebody at the command line could follow it.
+    pub(crate) fn hint_for_client(&self, hint: &str) -> Option<String> {
+        (!hint.contains("`--allow-")).then(|| self.without_roots(hint))
     }
 
     /// The sorted paths that begin as typed; directories end with a slash, hidden names are skipped. Blocking.

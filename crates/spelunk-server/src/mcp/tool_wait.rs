@@ -72,7 +72,7 @@ pub(super) async fn wait_for(
             Wait { state, context, tool, ms_max }.finish(work, EarlierRounds::default()).await
         }
         Ok(CallStart::Answered(said)) => Ok(said.respond(state)),
-        Err(failure) => Ok(ToolAnswer::error(failure.0.as_ref()).respond(state)),
+        Err(failure) => Ok(ToolAnswer::error(state, failure.0.as_ref()).respond(state)),
     }
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn go_on(
     let Some(suspended) = state.rounds.take(handle, tool) else {
         let message = "the request state is not valid".to_owned();
         let hint = "find the run and continue it with `rlm_run`".to_owned();
-        return Ok(ToolAnswer::error(&Usage { message, hint }).respond(state));
+        return Ok(ToolAnswer::error(state, &Usage { message, hint }).respond(state));
     };
     if let Some(questions) = &suspended.work.live().host.questions {
         questions.give(&suspended.sent, replies);
@@ -168,7 +168,7 @@ impl Wait<'_> {
             let came = self.follow(&mut work, &mut past.seq_told).await;
             let said = match came {
                 WaitOutcome::Asks if past.n_rounds >= ROUNDS_MAX => {
-                    ToolAnswer::error(&too_many_rounds(work.live()))
+                    ToolAnswer::error(self.state, &too_many_rounds(work.live()))
                 }
                 WaitOutcome::Asks => {
                     let questions = work.live().host.questions.as_ref().map(|questions| questions.take());
@@ -182,7 +182,7 @@ impl Wait<'_> {
                 }
                 WaitOutcome::Ended(ended) => match &work {
                     Work::Run(live) => {
-                        ToolAnswer::from(super::query::ended_run(self.state, live, &ended).await)
+                        ToolAnswer::of(self.state, super::query::ended_run(self.state, live, &ended).await)
                     }
                     Work::Cell { console, .. } => console.ended(&ended),
                 },

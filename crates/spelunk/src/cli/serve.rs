@@ -1,6 +1,6 @@
 //! `spelunk serve`: runs, contexts and models over HTTP, on loopback only unless tokens are required.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -143,11 +143,17 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     let until_s = args.days.map(|days| now_s.saturating_add(days.saturating_mul(DAY_S)));
     let made = NewToken::make(name, &args.scopes, until_s, random().map_err(refused)?)?;
     let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
+    options.read(true).append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut opened = options.open(file).map_err(refused)?;
-    opened.write_all(made.line.as_bytes()).map_err(refused)?;
+    let mut text = String::new();
+    opened.read_to_string(&mut text).map_err(refused)?;
+    let addition = made.addition(&text).map_err(|what| Usage {
+        message: format!("the token file `{}` {what}", file.display()),
+        hint: "to replace a token, delete its line from the file first".into(),
+    })?;
+    opened.write_all(addition.as_bytes()).map_err(refused)?;
     print_line(made.token);
     app.say("this token is shown only once; the file contains its digest");
     Ok(ExitCode::SUCCESS)

@@ -120,6 +120,31 @@ fn nobody_listens_to_the_world_without_a_token() {
 }
 
 #[test]
+fn a_second_token_of_the_same_name_is_refused_and_the_file_stays_usable() {
+    let scene = Scene::new(&NOTE);
+    scene.write("tokens", b"# ours");
+    token(&scene, "ci", "read", &[]);
+    let before = scene.read("tokens");
+    assert!(before.starts_with("# ours\nci read "), "{before}");
+    scene.spelunk(["serve", "--token-file", "tokens", "--new-token", "ci"]).run().check(&expect![[r#"
+        --- stderr
+        error: the token file `DIR/work/tokens` already contains a token named `ci`
+
+        hint: to replace a token, delete its line from the file first
+        --- exit 2
+    "#]]);
+    assert_eq!(scene.read("tokens"), before);
+    scene.write("tokens", format!("{before}{}", before.replace("# ours\n", "")).as_bytes());
+    scene.spelunk(["serve", "--token-file", "tokens"]).run().check(&expect![[r#"
+        --- stderr
+        error: the token file `DIR/work/tokens` contains the name `ci` twice
+
+        hint: correct or delete that line of the file
+        --- exit 2
+    "#]]);
+}
+
+#[test]
 fn a_page_of_another_site_reaches_nothing() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
     let server = Server::start(&scene, &["--set", "server.cors_origins=https://ok.example"], Some(&model));

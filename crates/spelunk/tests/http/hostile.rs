@@ -47,6 +47,20 @@ fn bodies_that_are_wrong_are_problems() {
     assert!(scene.runs().is_empty());
 }
 
+/// A client learns neither where the roots are nor of options that it cannot pass.
+#[test]
+fn messages_show_paths_as_the_client_wrote_them() {
+    let (scene, model) = (Scene::new(&[(".env", "A=1\n"), ("empty/.keep", "")]), answering(REPLY));
+    let server = Server::start(&scene, &[], Some(&model));
+    for path in [".env", "empty"] {
+        let refused = server.post("/v1/plan", &json!({ "paths": [path] }));
+        let (status, body) = (refused.status, refused.body);
+        assert_eq!(status, 422, "{body}");
+        assert!(body.contains(&format!("`{path}`")) && !body.contains("--allow-secrets"), "{body}");
+        assert!(!body.contains(scene.root().to_str().unwrap()), "{body}");
+    }
+}
+
 /// Rejected before the run is accepted: the limit would have no effect.
 #[test]
 fn a_limit_on_cost_is_refused_where_the_model_has_no_price() {

@@ -42,6 +42,8 @@ fn a_run_is_read_as_report_files_and_source() {
         json!({ "source": "a.md", "first_line": 2, "lines": ["", "The magic number is 42."], "total_lines": 3,
             "changed": false, "quote": "The magic number is 42." })
     );
+    let beyond = server.get(&format!("{at}/source?source=a.md&line=999")).json();
+    assert_eq!(beyond["detail"], "`a.md` has no line 999: it has 3, counted from 1");
     let plan = server.get(&format!("{at}/plan")).json();
     assert_eq!(
         plan,

@@ -112,6 +112,34 @@ fn lines_that_are_no_messages_are_survived() {
 }
 
 #[test]
+fn messages_show_paths_as_the_client_wrote_them() {
+    let scene = Scene::new(&[(".env", "A=1\n")]);
+    let mut client = Client::plain(&scene);
+    for (tool, arguments) in [
+        ("context_add", json!({ "path": ".env" })),
+        ("rlm_plan", json!({ "paths": [".env"] })),
+    ] {
+        let said = client.call(tool, &arguments).to_string();
+        assert!(said.contains("`.env`") && !said.contains("--allow-secrets"), "{said}");
+        assert!(!said.contains(scene.root().to_str().unwrap()), "{said}");
+    }
+}
+
+#[test]
+fn a_long_request_is_answered() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::plain(&scene);
+    let text = "x".repeat(17 << 20);
+    let said = client.text("context_add", &json!({ "id": "a", "text": text }));
+    assert!(
+        said.starts_with("FAILED error: the argument `text` has more than 10000000 characters"),
+        "{said}"
+    );
+    assert!(client.request("tools/list", json!({ "cursor": text }))["result"]["tools"].is_array());
+    is_alive(&mut client);
+}
+
+#[test]
 fn unknown_methods_and_tools_are_protocol_errors() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);

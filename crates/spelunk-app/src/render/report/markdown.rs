@@ -1,8 +1,11 @@
-//! The report as Markdown: the question, the facts of the run, and the answer as written.
+//! The report as Markdown: the question, the facts of the run, and the answer.
+
+mod text;
 
 use spelunk_engine::{ReportCoverage, RunReport};
 use spelunk_types::{Strategy, iso_time};
 
+use self::text::{line, name, prose};
 use super::state_word;
 use crate::render::answer::{bytes_read, files_read};
 use crate::units::{bytes, count, dollars, head, safe, time, tokens};
@@ -13,7 +16,7 @@ const ERRORS_MAX: usize = 50;
 
 pub(crate) fn markdown(report: &RunReport) -> String {
     let view = &report.view;
-    let mut text = format!("# {}\n\n", head(&report.question, QUESTION_CHARS_MAX));
+    let mut text = format!("# {}\n\n", line(&head(&report.question, QUESTION_CHARS_MAX)));
     let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
     let strategy = view.strategy.map_or("", Strategy::name);
     text += &format!("| | |\n|---|---|\n| run | {} ({}) |\n", report.run, state_word(report));
@@ -33,13 +36,13 @@ pub(crate) fn markdown(report: &RunReport) -> String {
     text += &format!("| spent | {calls} · {spent} · {} |\n\n", time(view.active_ms()));
     match &report.answer {
         Some(answer) => {
-            text += &format!("{}\n", safe(&answer.text).trim_end());
+            text += &format!("{}\n", prose(safe(&answer.text).trim_end()).trim_end());
             if !answer.citations.is_empty() {
                 text += "\n## Evidence\n\n";
             }
             for citation in &answer.citations {
                 let quote = head(&citation.quote, QUESTION_CHARS_MAX);
-                text += &format!("- {}: {}\n", head(&citation.place(), 400), quoted(&quote));
+                text += &format!("- {}: {}\n", name(&head(&citation.place(), 400)), quoted(&quote));
             }
         }
         None => text += "There is no answer yet.\n",
@@ -48,7 +51,8 @@ pub(crate) fn markdown(report: &RunReport) -> String {
         text += "\n## Errors\n\n";
         for error in report.errors.iter().take(ERRORS_MAX) {
             let place = error.call.as_ref().map_or_else(|| error.frame.to_string(), ToString::to_string);
-            text += &format!("- {place}: {} ({})\n", head(&error.message, QUESTION_CHARS_MAX), error.code);
+            let message = line(&head(&error.message, QUESTION_CHARS_MAX));
+            text += &format!("- {place}: {message} ({})\n", error.code);
         }
     }
     text
@@ -62,10 +66,10 @@ fn raised_by(report: &RunReport) -> String {
 }
 
 fn cell(text: &str) -> String {
-    head(text, QUESTION_CHARS_MAX).replace('|', "\\|")
+    line(&head(text, QUESTION_CHARS_MAX)).replace('|', "&#124;")
 }
 
 /// A quote as inline code, whatever backticks it contains.
 fn quoted(quote: &str) -> String {
-    if quote.contains('`') { format!("“{quote}”") } else { format!("`{quote}`") }
+    if quote.contains('`') { format!("“{}”", line(quote)) } else { format!("`{quote}`") }
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use spelunk_app::failure::Failure;
 use spelunk_app::runs::read_view;
-use spelunk_context::{Reader, View};
+use spelunk_context::{ReadError, Reader, View};
 use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::{BlobId, EventKind, RunId, ScanOptions, SourceSpec};
@@ -121,7 +121,12 @@ async fn read(
         let document = view.find(&name).ok_or_else(|| Problem::not_found("the run has no such document"))?;
         let reader = Reader::of_document(view, document).map_err(|error| unreadable(&error))?;
         let first = line.saturating_sub(context).max(1);
-        let lines = reader.lines(first..=line.saturating_add(context)).map_err(|error| unreadable(&error))?;
+        let lines = reader.lines(first..=line.saturating_add(context)).map_err(|mut error| {
+            if let ReadError::LineOutOfRange { line: named, .. } = &mut error {
+                *named = line;
+            }
+            unreadable(&error)
+        })?;
         let lines: Vec<String> =
             lines.into_iter().map(|line| line.chars().take(LINE_CHARS_MAX).collect()).collect();
         let mut shown = json!({

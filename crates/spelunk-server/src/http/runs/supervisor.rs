@@ -83,7 +83,8 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
         }
         Err(Unbegun { problem, is_outage: false }) => {
             server.app.say(&format!("warning: run {} could not start: {}", live.run.short(), problem.detail));
-            let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
+            let refusal =
+                Refusal { is_of_question: is_question, ..Refusal::of(&problem.for_client(&server.mcp)) };
             ticket.progress = Progress::Refused { refusal: Box::new(refusal) };
             Some(ticket.clone())
         }
