@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::Blobs;
-use spelunk_types::{Citation, Found, RunId, Strategy};
+use spelunk_types::{Citation, Found, Grounding, RunId, Strategy};
 
 use super::markdown::for_terminal;
 use crate::error_text::{Paint, error_json};
@@ -51,6 +51,10 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     parts.push(format!("{} tokens", tokens(view.spent.tokens())));
     parts.push(dollars(view.spent.cost_microusd));
     parts.push(time(view.active_ms()));
+    if view.n_documents > 0 && view.answer().is_some_and(|(_, _, grounding)| grounding == Grounding::Uncited)
+    {
+        parts.push("no citations".to_owned());
+    }
     parts.push(format!("run {}", run.short()));
     parts.join(" · ")
 }
