@@ -179,12 +179,16 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         return worker::worker();
     }
     app::survive_file_limit();
-    let arguments = with_default_command(arguments);
+    let code = execute(with_default_command(arguments));
+    if app::has_lost_output() { ExitCode::FAILURE } else { code }
+}
+
+fn execute(arguments: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Clap knows which stream help and errors go to; a closed pipe is not an error.
-            drop(error.print());
+            // Clap knows which stream help and errors go to.
+            app::note_written(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelunk_app::app::App;
 use spelunk_app::config::{self, ColorChoice, FlagValue, model_values, nearest};
@@ -80,20 +81,34 @@ pub(crate) fn print_line(data: impl Display) {
     print(&format!("{data}\n"));
 }
 
-/// Writes data to stdout. A closed pipe is not an error: the reader has seen enough.
+/// Writes data to stdout.
 pub(crate) fn print(text: &str) {
-    let mut out = io::stdout().lock();
-    drop(out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()));
+    write_out(escaped(text).as_bytes());
 }
 
 /// Writes a text unchanged to a file or a pipe; on a terminal, it is escaped.
 pub(crate) fn print_as_is(text: &str) {
+    if io::stdout().is_terminal() { print(text) } else { write_out(text.as_bytes()) }
+}
+
+fn write_out(bytes: &[u8]) {
     let mut out = io::stdout().lock();
-    if out.is_terminal() {
-        drop(out);
-        return print(text);
+    note_written(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Whether something could not be written to stdout: then the command has failed, whatever else it did.
+static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
+
+/// Reports the first failed write. A closed pipe is not an error: the reader has seen enough.
+pub(crate) fn note_written(written: io::Result<()>) {
+    let Err(error) = written else { return };
+    if error.kind() != io::ErrorKind::BrokenPipe && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed) {
+        drop(writeln!(io::stderr().lock(), "error: could not write to standard output: {error}"));
     }
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+pub(crate) fn has_lost_output() -> bool {
+    HAS_LOST_OUTPUT.load(Ordering::Relaxed)
 }
 
 /// `SIGXFSZ`, sent when a file exceeds the operating system's size limit (`ulimit -f`).
