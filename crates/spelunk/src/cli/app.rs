@@ -6,13 +6,14 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::config::{self, ColorChoice, FlagValue, model_values, nearest};
 use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sandbox::WorkerPlace;
-use spelunk_app::terminal::{fitted, stderr_width};
+use spelunk_app::terminal::{fitted, stderr_width, stdout_width};
 use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
 use spelunk_types::Explain;
@@ -57,7 +58,7 @@ pub(crate) fn open_app(
 pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
     let error = failure.0.as_ref();
     if json {
-        print_line(serde_json::json!({ "error": error_json(error) }));
+        print_line(json!({ "error": error_json(error) }));
     }
     report_text(error, paint);
     ExitCode::from(exit_code(error.code()))
@@ -79,6 +80,16 @@ pub(crate) fn no_such(what: &str, word: &str, words: &[&str]) -> Usage {
 
 pub(crate) fn print_line(data: impl Display) {
     print(&format!("{data}\n"));
+}
+
+/// Prints the result of a command: one JSON value for programs, text for people.
+pub(crate) fn print_result(app: &App, value: &Value, text: &str) {
+    if app.json { print_line(value) } else { print_text(text) }
+}
+
+/// Writes text for people to stdout, wrapped at words on a terminal.
+pub(crate) fn print_text(text: &str) {
+    print(&fitted(text, stdout_width()));
 }
 
 /// Writes data to stdout.

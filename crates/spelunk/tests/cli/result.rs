@@ -1,7 +1,8 @@
-//! `ask --json`: answer, evidence, metrics, errors and success are present for every strategy, even without an answer.
+//! `ask --json`: answer, evidence, metrics, errors and success are present for every strategy, even without an answer;
+//! and `--json` of other commands.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_testkit::{ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all};
@@ -160,4 +161,30 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
             {"call":null,"code":"answer-invalid","frame":"0","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON","seq":10}
           error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON"}
     "#]].assert_eq(&told);
+}
+
+#[test]
+fn with_json_every_command_prints_one_value() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    scene.answered(&server);
+    let mut shown = String::new();
+    for args in [
+        ["--quiet", "--json"].as_slice(),
+        &["gc", "--json"],
+        &["trust", "--json"],
+        &["tools", "list", "--json"],
+        &["repair", "rlm-", "--json"],
+        &["show", "--json", "--call", "0#0"],
+        &["show", "--json", "--at", "x"],
+        &["shwo", "--json"],
+    ] {
+        let ran = scene.spelunk(args.iter().copied()).run();
+        let mut value = scene.normalise_json(&ran.stdout);
+        // The prompt is long, and another test shows it.
+        if let Some(parts) = value.get_mut("prompt").and_then(Value::as_array_mut) {
+            parts.iter_mut().for_each(|part| part["text"] = json!(part["text"].as_str().map(str::len) > Some(100)));
+        }
+        shown += &format!("{} {value}\n", ran.code);
+    }
+    expect![[""]].assert_eq(&shown);
 }
