@@ -113,8 +113,10 @@ pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64
         remarks.push(format!("Skipped: {}", listed(skipped)));
     }
     if !redacted.is_empty() {
-        let n_secrets = count(redacted.values().sum(), "secret");
-        remarks.push(format!("Redacted: {n_secrets} (keep them with `--allow-secrets`)"));
+        let n_secrets = redacted.values().sum();
+        let them = if n_secrets == 1 { "it" } else { "them" };
+        remarks
+            .push(format!("Redacted: {} (keep {them} with `--allow-secrets`)", count(n_secrets, "secret")));
     }
     remarks
 }

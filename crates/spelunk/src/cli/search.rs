@@ -9,7 +9,7 @@ use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::context_search::{Indexed, Level};
 use spelunk_app::failure::Failure;
-use spelunk_app::render::found::{hits_json, hits_text};
+use spelunk_app::render::found::{criteria, hits_json, hits_text};
 use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::units::{bytes, count};
 use spelunk_context::View;
@@ -104,6 +104,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     }
     say_left_out(app, &corpus);
     let n_hits = count(found.hits.len() as u64, "passage");
-    app.say(&format!("{n_hits} · {} searched by {}", count(found.documents, "document"), found.mode.name()));
+    let (documents, how) = (count(found.documents, "document"), criteria(found.mode));
+    app.say(&format!("{n_hits} · {documents} searched by {how}"));
     Ok(if found.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

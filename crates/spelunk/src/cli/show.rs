@@ -106,7 +106,11 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
         Some(question) => workspace.blobs().text(question)?,
         None => String::new(),
     };
-    let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
+    let model = match &view.model {
+        Some(model) if model.provider == "none" => "none".to_owned(),
+        Some(model) => model.to_string(),
+        None => String::new(),
+    };
     let mut text = format!("run       {run}  ({})\n", status(view, workspace.is_locked(run)));
     text += &format!("question  {}\n", head(&question, 200));
     text += &format!("model     {model}\n");

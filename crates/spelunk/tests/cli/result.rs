@@ -158,8 +158,8 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           evidence:
           metrics: {"active_ms":0,"calls":3,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":6,"tools":{}}
           errors:
-            {"call":null,"code":"answer-invalid","frame":"0","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON","seq":10}
-          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON"}
+            {"call":null,"code":"answer-invalid","frame":"0","message":"no answer: the answer does not match the schema: it is not JSON","seq":10}
+          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"no answer: the answer does not match the schema: it is not JSON"}
     "#]].assert_eq(&told);
 }
 
@@ -182,7 +182,9 @@ fn with_json_every_command_prints_one_value() {
         let mut value = scene.normalise_json(&ran.stdout);
         // The prompt is long, and another test shows it.
         if let Some(parts) = value.get_mut("prompt").and_then(Value::as_array_mut) {
-            parts.iter_mut().for_each(|part| part["text"] = json!(part["text"].as_str().map(str::len) > Some(100)));
+            parts
+                .iter_mut()
+                .for_each(|part| part["text"] = json!(part["text"].as_str().map(str::len) > Some(100)));
         }
         shown += &format!("{} {value}\n", ran.code);
     }
