@@ -16,7 +16,7 @@ use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Mode, Notice, Query};
 
-use super::app::{no_such, print, print_line};
+use super::app::{no_such, print_line, print_result};
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_for};
 
 #[derive(Debug, Args)]
@@ -92,11 +92,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     }
     .search(&view, &query, || Ok(None))?;
     drop(progress);
-    if app.json {
-        print_line(hits_json(&found));
-    } else {
-        print(&hits_text(&found.hits, app.paint));
-    }
+    print_result(app, &hits_json(&found), &hits_text(&found.hits, app.paint));
     for notice in &found.notices {
         let hint = notice.hint().filter(|_| !matches!(notice, Notice::WordsOnly { .. }));
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();

@@ -10,14 +10,13 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks};
 use spelunk_app::render::tree::tree;
 use spelunk_app::runs::{find_run, status, view_json};
-use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_app::units::{bytes, count, head, safe};
 use spelunk_context::ScanOptions;
 use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::{print, print_line};
+use super::app::{print, print_line, print_text};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -57,20 +56,19 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         print_line(view_json(&workspace, &run, &view)?);
         return Ok(ExitCode::SUCCESS);
     }
-    print(&summary(&workspace, &run, &view)?);
+    print_text(&summary(&workspace, &run, &view)?);
     if n_unknown > 0 {
         app.say(&format!("{} from a newer version not shown", count(n_unknown, "event")));
     }
-    print("\n");
-    print(&tree(&view));
+    print_text(&format!("\n{}", tree(&view)));
     if let Some((answer, citations, _)) = view.answer() {
-        print("\n");
-        print(&fitted(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint), stdout_width()));
+        let text = answer_text(&workspace.blobs().text(answer)?, citations, app.paint);
+        print_text(&format!("\n{text}"));
     }
     for remark in remarks(&view) {
-        print_line(remark);
+        print_text(&format!("{remark}\n"));
     }
-    print(&format!("\n{}\n", closing_line(&view, &run)));
+    print_text(&format!("\n{}\n", closing_line(&view, &run)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -124,3 +124,16 @@ fn the_code_of_each_turn_and_the_demo_fit() {
         assert!(text.contains("turn 1") && text.contains("  > errors = grep(\"ERROR\")"), "{text}");
     }
 }
+
+#[test]
+fn results_are_wrapped_at_words_and_no_number_is_cut() {
+    let (scene, server) = (Scene::new(&NOTE), answering(LONG));
+    scene.answered(&server);
+    let at = |columns, args: &[&str]| shown(&scene, columns, args, &server.base_url());
+    let closing = at(80, &["show"]).lines().rev().take(2).collect::<Vec<_>>().join("\n");
+    expect![[""]].assert_eq(&closing);
+    expect![[""]].assert_eq(&at(40, &["run", "list"]));
+    expect![[""]].assert_eq(&at(80, &["search", "magic number", "notes"]));
+    at(40, &["doctor"]);
+    at(40, &["model", "list"]);
+}
