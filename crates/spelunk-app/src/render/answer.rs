@@ -45,7 +45,7 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     });
     let calls = match view.n_cached_calls() {
         0 => count(view.n_paid_calls(), "call"),
-        cached => format!("{} ({cached} from cache)", count(view.n_paid_calls() + cached, "call")),
+        cached => format!("{}, {cached} from cache", count(view.n_paid_calls(), "call")),
     };
     parts.push(calls + &to_sub_model(view));
     parts.push(format!("{} tokens", tokens(view.spent.tokens())));

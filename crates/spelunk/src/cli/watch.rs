@@ -181,7 +181,7 @@ pub(crate) fn show_result(
     Ok(match (result.stopped_by(), &result.error) {
         (None, _) => ExitCode::SUCCESS,
         (Some(ErrorCode::Cancelled), _) => {
-            app.say(&format!("Interrupted. Continue: spelunk resume {short}"));
+            app.say(&format!("Cancelled. Continue: spelunk resume {short}"));
             ExitCode::from(exit_code(ErrorCode::Cancelled))
         }
         (Some(code), Some(error)) => {
