@@ -173,7 +173,7 @@ fn a_typed_answer_is_json_that_fits() {
         }
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     ask("wrong.json").run().check(&expect![[r#"
