@@ -130,10 +130,15 @@ fn results_are_wrapped_at_words_and_no_number_is_cut() {
     let (scene, server) = (Scene::new(&NOTE), answering(LONG));
     scene.answered(&server);
     let at = |columns, args: &[&str]| shown(&scene, columns, args, &server.base_url());
-    let closing = at(80, &["show"]).lines().rev().take(2).collect::<Vec<_>>().join("\n");
-    expect![[""]].assert_eq(&closing);
-    expect![[""]].assert_eq(&at(40, &["run", "list"]));
-    expect![[""]].assert_eq(&at(80, &["search", "magic number", "notes"]));
-    at(40, &["doctor"]);
-    at(40, &["model", "list"]);
+    assert_eq!(at(60, &["show"]).lines().last(), Some("run SHORT"));
+    expect![[r#"
+        RUN       STARTED      STATE
+        CALLS      COST  QUESTION
+        SHORT  just now     answered
+        1     $0.00  What is the magic number?
+    "#]]
+    .assert_eq(&at(40, &["run", "list"]));
+    for args in [["search", "magic"].as_slice(), &["doctor"], &["model", "list"], &["plan", "notes"]] {
+        at(80, args);
+    }
 }
