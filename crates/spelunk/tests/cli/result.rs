@@ -191,7 +191,7 @@ fn with_json_every_command_prints_one_value() {
     expect![[r#"
         0 {"model":null,"runs":1,"version":"0.1.0"}
         0 {"blobs_kept":0,"bytes_removed":0,"dry_run":false,"files_removed":0}
-        0 {"runs":1,"was_trusted":true,"workspace":"DIR/.spelunk"}
+        0 {"runs":1,"was_trusted":true,"workspace":"DIR/work/.spelunk"}
         0 []
         0 {"bytes_cut":0,"events_kept":9,"kept_in":null,"run":"RUN"}
         0 {"call":"0#0","error":null,"prompt":[{"speaker":"system","text":true},{"speaker":"user","text":true}],"reply":"The magic number is 42.\n\n```evidence\na.md:3: The magic number is 42.\n```"}
