@@ -29,7 +29,9 @@ fn main() -> ExitCode {
         }
         Some("wheel") => wheel::run(arguments.get(1..).unwrap_or_default()),
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [--embedded] [MATURIN]");
+            tidy::say(
+                "usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [--embedded] [MATURIN]",
+            );
             ExitCode::from(2)
         }
     }

@@ -26,7 +26,7 @@ pub use self::nobody::Nobody;
 pub(crate) use self::open::{AWS_REGION, aws, now};
 pub use self::open::{open, today};
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
-use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};
+use crate::config::{ModelSettings, NamedModel, Origin, ProviderChoice, RoleModel, Settings, at_provider};
 use crate::env::Environment;
 use crate::local::BUILD_COMMAND;
 
@@ -175,7 +175,11 @@ pub async fn choose(
     let sub_model = find_sub(settings, environment, &root)?.map(|found| found.model);
     let synthesis_model =
         find_role(settings, environment, &settings.roles.synthesis, &root)?.map(|found| found.model);
-    Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because: root.because }))
+    let because = match settings.origin("model.provider") {
+        Origin::Flag { flag } if flag == "--model" => "set with --model".to_owned(),
+        Origin::Flag { .. } | Origin::Env { .. } | Origin::File { .. } | Origin::Default => root.because,
+    };
+    Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because }))
 }
 
 /// Every usable model that a run with these settings may call, without duplicates and fallbacks.

@@ -193,11 +193,12 @@ impl Row {
         })
     }
 
-    /// The row for a person, under [`HEADER`].
+    /// The row for a person, under [`HEADER`]. On a narrow terminal, where it is wrapped, the question has a line.
     pub fn line(&self, now_ms: u64, width: usize) -> String {
         let (when, cost) = (when(&self.run, now_ms), dollars(self.cost_microusd));
         let archived = if self.lifecycle == "archived" { "(archived) " } else { "" };
-        let question = head(&format!("{archived}{}", self.question), width.saturating_sub(HEADER.len() - 8));
+        let room = width.checked_sub(HEADER.len() - 8).filter(|room| *room >= QUESTION_CHARS_MIN);
+        let question = head(&format!("{archived}{}", self.question), room.unwrap_or(width));
         let line = format!(
             "{}  {when:<11}  {:<11}  {:>5}  {cost:>8}  {question}",
             self.run.short(),
@@ -208,6 +209,8 @@ impl Row {
     }
 }
 
+/// With less room, a question is not put beside the rest of its row.
+const QUESTION_CHARS_MIN: usize = 16;
 pub const HEADER: &str = "RUN       STARTED      STATE        CALLS      COST  QUESTION";
 
 /// When a run started, in relative terms; the date if it is more than a month ago.

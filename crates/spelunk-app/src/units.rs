@@ -58,9 +58,20 @@ pub fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{plural}")
 }
 
-/// `2 hidden, 1 secret`.
+/// `2 hidden, 1 secret, 3 symbolic links`.
 pub fn listed(counts: &BTreeMap<String, u64>) -> String {
-    counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
+    let phrase = |(what, n): (&String, &u64)| match what.as_str() {
+        "duplicate" => count(*n, "duplicate"),
+        "encoding" => format!("{n} in another encoding"),
+        "files-max" => format!("{n} beyond the maximum number of files"),
+        "no-text" => format!("{n} without text"),
+        "no-worker" => format!("{n} without a worker to read them"),
+        "special" => count(*n, "special file"),
+        "symlink" => count(*n, "symbolic link"),
+        "unsafe-name" => format!("{n} with an unsafe name"),
+        adjective => format!("{n} {}", adjective.replace('-', " ")),
+    };
+    counts.iter().map(phrase).collect::<Vec<_>>().join(", ")
 }
 
 /// Text without control characters except newline and tab, and with bidirectional controls

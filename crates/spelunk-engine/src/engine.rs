@@ -356,6 +356,7 @@ impl Engine {
             in_flight: InFlight::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
+            refused_by: Mutex::default(),
             is_cut_off: Arc::clone(&cut_off.0),
             settings,
             tool_calls: Mutex::new(tool_calls),

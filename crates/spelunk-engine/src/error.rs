@@ -15,14 +15,19 @@ use crate::schema::SchemaError;
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FrameError {
-    #[error("call `{call}` got no reply: {message}")]
+    #[error("call `{call}` failed: {message}")]
     Call { call: CallId, code: ErrorCode, message: String },
-    #[error("frame `{frame}` got no answer: {message}")]
+    #[error("{}: {message}", unanswered(frame))]
     Child { frame: FrameId, code: ErrorCode, message: String },
     #[error("frame `{frame}` {}: {message}", refused(*code))]
     Refused { frame: FrameId, code: ErrorCode, message: String },
     #[error(transparent)]
     Stopped(#[from] Stop),
+}
+
+/// The root frame is the question itself, and has no name that a user knows.
+fn unanswered(frame: &FrameId) -> String {
+    if frame.depth() == 0 { "no answer".to_owned() } else { format!("frame `{frame}` failed") }
 }
 
 /// What the frame was not allowed to do.

@@ -26,6 +26,9 @@ impl fmt::Display for Feature {
     }
 }
 
+/// The detail of an error for which a provider gives no reason.
+pub(crate) const NO_REASON: &str = "no reason given";
+
 /// A request that got no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -34,7 +37,7 @@ pub enum ModelError {
     Unauthorized { base_url: String, detail: String },
     #[error("no credentials for {service}: {detail}")]
     KeysMissing { service: String, detail: String },
-    #[error("the provider at `{base_url}` does not offer `{model}`: {detail}")]
+    #[error("{}", not_offered(base_url, model, detail))]
     NotFound { base_url: String, model: String, detail: String },
     #[error("the provider's rate limit was reached")]
     RateLimited { retry_after: Option<Duration> },
@@ -155,6 +158,15 @@ impl Explain for ModelError {
             | Self::ReplyTooLong { .. } => self.code().hint().unwrap_or("run `spelunk doctor`"),
         };
         Some(own.to_owned())
+    }
+}
+
+/// Without an address there is no provider, and the detail says it all.
+fn not_offered(base_url: &str, model: &str, detail: &str) -> String {
+    match (base_url, detail) {
+        ("", _) => detail.to_owned(),
+        (_, NO_REASON) => format!("the provider at `{base_url}` does not offer `{model}`"),
+        (..) => format!("the provider at `{base_url}` does not offer `{model}`: {detail}"),
     }
 }
 

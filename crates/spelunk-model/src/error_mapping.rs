@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 
+use crate::error::NO_REASON;
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
 use crate::{Feature, ModelError, Prompt, Secret, time};
 
@@ -173,7 +174,7 @@ impl RequestContext {
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
         let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         if line.is_empty() {
-            return "no reason given".to_owned();
+            return NO_REASON.to_owned();
         }
         if line.chars().count() <= DETAIL_CHARS_MAX {
             return line;

@@ -115,7 +115,7 @@ error_codes! {
     /// No model is configured and none was found.
     ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or list the configured models with `spelunk model list`";
     /// A cost limit is set, but the price of a model is unknown.
-    PriceUnknown = "price-unknown", Settings, "set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`";
+    PriceUnknown = "price-unknown", Settings, "set its prices with `model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`, or use `--max-tokens` instead of `--max-cost`";
     /// The provider rejected the API key.
     ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
     /// The provider does not know the model or the URL.

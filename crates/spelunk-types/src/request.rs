@@ -228,7 +228,7 @@ names! { "strategy", Strategy {
 } }
 
 /// The model that a run calls, without the key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelRef {
     /// The wire format: `openai`, `anthropic`, `scripted`.
     pub provider: String,

@@ -40,9 +40,10 @@ use std::sync::Arc;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use limits::LimitFlags;
+use serde_json::json;
 use spelunk_app::app::App;
-use spelunk_app::error_text::Paint;
-use spelunk_app::failure::Failure;
+use spelunk_app::error_text::{Paint, error_json};
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 #[cfg(not(feature = "fleet"))]
 use without_fleet as fleet;
@@ -179,12 +180,21 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         return worker::worker();
     }
     app::survive_file_limit();
-    let arguments = with_default_command(arguments);
-    let cli = match Cli::try_parse_from(arguments) {
+    let code = execute(with_default_command(arguments));
+    if app::has_lost_output() { ExitCode::FAILURE } else { code }
+}
+
+fn execute(arguments: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Clap knows which stream help and errors go to; a closed pipe is not an error.
-            drop(error.print());
+            if error.use_stderr()
+                && arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+            {
+                app::print_line(json!({ "error": error_json(&wrong_usage(&error)) }));
+            }
+            // Clap knows which stream help and errors go to.
+            app::note_written(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -203,6 +213,13 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(code) => code,
         Err(failure) => app::report(&failure, app.json, app.paint_errors),
     }
+}
+
+/// What clap says, without the usage of the command.
+fn wrong_usage(error: &clap::Error) -> Usage {
+    let said = error.render().to_string();
+    let message = said.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end();
+    Usage { message: message.to_owned(), hint: "see `spelunk help`".into() }
 }
 
 fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {

@@ -26,7 +26,7 @@ impl Model for Nobody {
     fn stream(&self, _: &Prompt, _: &CallId) -> ModelStream {
         let detail =
             "no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server".into();
-        let error = ModelError::NotFound { base_url: "nowhere".into(), model: "none".into(), detail };
+        let error = ModelError::NotFound { base_url: String::new(), model: "none".into(), detail };
         Box::pin(futures_util::stream::once(std::future::ready(Err(error))))
     }
 }

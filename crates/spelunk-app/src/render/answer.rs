@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::Blobs;
-use spelunk_types::{Citation, Found, RunId, Strategy};
+use spelunk_types::{Citation, Found, Grounding, RunId, Strategy};
 
 use super::markdown::for_terminal;
 use crate::error_text::{Paint, error_json};
@@ -45,12 +45,16 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     });
     let calls = match view.n_cached_calls() {
         0 => count(view.n_paid_calls(), "call"),
-        cached => format!("{} ({cached} from cache)", count(view.n_paid_calls() + cached, "call")),
+        cached => format!("{}, {cached} from cache", count(view.n_paid_calls(), "call")),
     };
     parts.push(calls + &to_sub_model(view));
     parts.push(format!("{} tokens", tokens(view.spent.tokens())));
     parts.push(dollars(view.spent.cost_microusd));
     parts.push(time(view.active_ms()));
+    if view.n_documents > 0 && view.answer().is_some_and(|(_, _, grounding)| grounding == Grounding::Uncited)
+    {
+        parts.push("no citations".to_owned());
+    }
     parts.push(format!("run {}", run.short()));
     parts.join(" · ")
 }
@@ -109,8 +113,10 @@ pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64
         remarks.push(format!("Skipped: {}", listed(skipped)));
     }
     if !redacted.is_empty() {
-        let n_secrets = count(redacted.values().sum(), "secret");
-        remarks.push(format!("Redacted: {n_secrets} (keep them with `--allow-secrets`)"));
+        let n_secrets = redacted.values().sum();
+        let them = if n_secrets == 1 { "it" } else { "them" };
+        remarks
+            .push(format!("Redacted: {} (keep {them} with `--allow-secrets`)", count(n_secrets, "secret")));
     }
     remarks
 }

@@ -1,7 +1,7 @@
 //! Passages found in files and in contexts, for people and for programs.
 
 use serde_json::{Value, json};
-use spelunk_index::{Hit, Mark, Notice, SearchResults};
+use spelunk_index::{Hit, Mark, Mode, Notice, SearchResults};
 use spelunk_types::truncate;
 
 use super::highlight;
@@ -63,7 +63,16 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
         text += &format!("[{notice}]\n");
     }
     let n_hits = count(found.hits.len() as u64, "passage");
-    text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
+    text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), criteria(found.mode))
+}
+
+/// What passages are searched by.
+pub fn criteria(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Words => "words",
+        Mode::Meaning => "meaning",
+        Mode::Hybrid => "words and meaning",
+    }
 }
 
 /// The location and the best line of each passage, for files.

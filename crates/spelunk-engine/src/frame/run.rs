@@ -9,7 +9,7 @@ use spelunk_context::{Detector, Mode};
 use spelunk_journal::{Blobs, JournalError, ReplyCache};
 use spelunk_model::{CallPlaces, Model, Reply};
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, RunId, StopReason, Usage};
+use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, ModelRef, RunId, StopReason, Usage};
 use tokio::time::Instant;
 
 use super::{Frame, Program, Texts};
@@ -111,6 +111,8 @@ pub(crate) struct Run {
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     /// Fallback models already reported.
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
+    /// Models whose provider refused the latest request, whatever it asked: a wrong key or name.
+    pub(crate) refused_by: Mutex<HashSet<ModelRef>>,
     /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) tools: ExternalTools,

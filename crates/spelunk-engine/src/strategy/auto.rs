@@ -5,8 +5,9 @@
 //! `eval/real`, the searches that it proposes find no more. It searches only if the text is in another language, with
 //! which the question shares few words. Each step is recorded with its reason. Code interprets no word of the question.
 
-use spelunk_types::{EventKind, Strategy};
+use spelunk_types::{ErrorCode, EventKind, Explain as _, Strategy};
 
+use super::map::is_hopeless;
 use super::one_call::{Answered, CERTAINTY_PERMILLE_MIN, with_examples};
 use super::{direct, search};
 use crate::rows::{RowsOutcome, query_rows};
@@ -74,6 +75,11 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
+/// Whether no model can be reached, so that nothing can be said about the question.
+pub(super) fn is_cut_off(code: ErrorCode) -> bool {
+    is_hopeless(code) || code == ErrorCode::ModelUnreachable
+}
+
 /// Whether a question asks for an overview. Any other reply means a question for a fact.
 async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
@@ -83,6 +89,7 @@ async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> 
             Ok(word.to_lowercase().starts_with("overview"))
         }
         Err(error @ FrameError::Stopped(_)) => Err(error),
+        Err(error) if is_cut_off(error.code()) => Err(error),
         Err(_) => Ok(false),
     }
 }

@@ -213,7 +213,8 @@ fn analyst_task(task: &Task, analysis: &Arc<Analysis>) -> Task {
     }
 }
 
-fn is_hopeless(code: ErrorCode) -> bool {
+/// Whether every other call would fail in the same way.
+pub(super) fn is_hopeless(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ModelUnauthorized | ErrorCode::ModelNotFound)
 }
 

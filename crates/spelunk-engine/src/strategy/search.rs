@@ -10,6 +10,7 @@ use spelunk_context::View;
 use spelunk_index::Notice;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
+use super::auto::is_cut_off;
 use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material};
 use crate::retrieval::{FoundPassage, by_reading};
 use crate::sync::blocking;
@@ -110,6 +111,7 @@ pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, Fram
     match frame.ask_sub(certainty::steady(frame, prompt)).await {
         Ok(reply) => queries.extend(listed(&reply.text)),
         Err(error @ FrameError::Stopped(_)) => return Err(error),
+        Err(error) if is_cut_off(error.code()) => return Err(error),
         Err(_) => {}
     }
     Ok(Proposal { question: queries.get(1).unwrap_or(&queries[0]).clone(), queries })

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use spelunk_testkit::{FaultDisk, on};
-use spelunk_types::{EventKind, Strategy};
+use spelunk_testkit::{FaultDisk, on, status};
+use spelunk_types::{ErrorCode, Event, EventKind, Strategy};
 
 use super::NOTE;
 use crate::stage::{Stage, engine_on, events};
@@ -44,4 +44,19 @@ async fn a_small_model_proposes_searches_if_the_text_is_in_another_language() {
 async fn a_large_model_proposes_searches() {
     let replies = ["magic number", "fact", "The magic number is 42."];
     assert_eq!(answer(0, ENGLISH, &replies).await.1, [Strategy::Search]);
+}
+
+#[tokio::test]
+async fn a_wrong_key_ends_the_run_before_a_strategy_is_chosen() {
+    for reader_tokens_max in [0, 1_000] {
+        let mut stage = Stage::new(&NOTE, [on("0#0").always(status(401))]);
+        stage.strategy = Strategy::Auto;
+        stage.limits.reader_tokens_max = reader_tokens_max;
+        let engine = engine_on(Arc::new(FaultDisk::sound()));
+        let result = stage.ask(&engine, ENGLISH).await;
+        assert_eq!(result.stopped_by(), Some(ErrorCode::ModelUnauthorized));
+        assert_eq!(stage.server.requests().len(), 1);
+        let is_choice = |event: &Event| matches!(event.kind, EventKind::StrategyChosen { .. });
+        assert!(!events(&engine, &result.run).iter().any(is_choice));
+    }
 }

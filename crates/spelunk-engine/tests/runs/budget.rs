@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect;
+use futures_util::future::try_join;
 use spelunk_engine::{NamedModels, RunResult};
 use spelunk_model::{Model, ModelOptions, OpenAiModel};
 use spelunk_testkit::{Fault, FaultDisk, Gate, on, status};
@@ -12,7 +13,7 @@ use spelunk_types::{ErrorCode, Explain as _, Limits, RunOutcome, Strategy, Usage
 
 use super::disk::MoodyDisk;
 use super::tree::open_children;
-use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, refusal, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, survey, view};
 
 /// What one `prompt("call 00")` reserves: 4 + 3 tokens of text and 50 of reply, at a micro-dollar each.
@@ -193,6 +194,30 @@ async fn a_child_that_was_given_up_has_spent_what_it_had_been_sent() {
     let wasted: Vec<&str> = facts.lines().filter(|line| line.starts_with("call.wasted")).collect();
     assert!(matches!(wasted[..], [line] if line.contains("0.0#0 tokens=")), "{facts}");
     assert!(view(&events(&engine, &result.run)).spent.tokens() > 200, "{facts}");
+}
+
+/// The request that was given up would have been refused, too.
+#[tokio::test]
+async fn a_wrong_key_costs_nothing_even_for_requests_in_flight() {
+    let gate = Gate::new();
+    let rules = [on("0#0").gate(&gate).always(Fault::StallBeforeHeaders), on("0#1").always(status(401))];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.program = Some(program(move |frame, _| {
+        let gate = gate.clone();
+        async move {
+            let second = async {
+                gate.reached(1).await;
+                frame.ask(prompt("second")).await
+            };
+            try_join(frame.ask(prompt("first")), second).await?;
+            Ok(answer("never"))
+        }
+    }));
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = stage.ask(&engine, "").await;
+    assert_eq!(result.stopped_by(), Some(ErrorCode::ModelUnauthorized));
+    let view = view(&events(&engine, &result.run));
+    assert_eq!((view.n_paid_calls(), view.spent), (2, Usage::default()));
 }
 
 /// Whatever a provider does, at most `calls_max` requests are sent, and each is reported as a call.

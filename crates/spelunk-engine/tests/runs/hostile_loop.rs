@@ -156,7 +156,7 @@ except BudgetError as error:
     check(&scene.run().await, &expect![[r#"Some(("5", Uncited)) None"#]]);
     expect![[r#"
         Output:
-        5 calls-exhausted: call `0#6` got no reply: call limit reached (8) The
+        5 calls-exhausted: call `0#6` failed: call limit reached (8) The
 
         19 turns left."#]]
     .assert_eq(&scene.shown("0#7"));

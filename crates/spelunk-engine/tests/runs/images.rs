@@ -186,7 +186,7 @@ async fn the_estimate_of_an_image_is_reserved_before_it_is_sent() {
     let (said, n_sent) = asked(20_000).await;
     assert_eq!((said.as_deref(), n_sent), (Some("a dog"), 1));
     let (said, n_sent) = asked(2_700).await;
-    let refused = "BudgetError: tokens-exhausted: call `0#1` got no reply: token limit reached (2700)";
+    let refused = "BudgetError: tokens-exhausted: call `0#1` failed: token limit reached (2700)";
     assert!(said.as_deref().is_some_and(|said| said.starts_with(refused)), "{said:?}");
     assert_eq!(n_sent, 0);
 }

@@ -83,21 +83,21 @@ async fn a_direct_model_that_never_answers_ends_the_run() {
             CODE,
             2,
             expect![[r"
-            model-stuck: frame `0` got no answer: the reply is only a code block, even after a retry
+            model-stuck: no answer: the reply is only a code block, even after a retry
             hint: rephrase the question, or choose a stronger model"]],
         ),
         (
             CALL,
             2,
             expect![[r"
-            model-stuck: frame `0` got no answer: the reply is a tool call, even after a retry
+            model-stuck: no answer: the reply is a tool call, even after a retry
             hint: rephrase the question, or choose a stronger model"]],
         ),
         (
             "\u{200b}\u{feff}",
             2,
             expect![[r"
-            model-reply-empty: frame `0` got no answer: the reply is empty, even after a retry
+            model-reply-empty: no answer: the reply is empty, even after a retry
             hint: for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`"]],
         ),
     ] {
@@ -116,7 +116,7 @@ async fn a_call_that_nobody_offered_is_no_direct_answer() {
     check(
         &scene.run().await,
         &expect![[r"
-        model-stuck: frame `0` got no answer: the reply is a tool call, even after a retry
+        model-stuck: no answer: the reply is a tool call, even after a retry
         hint: rephrase the question, or choose a stronger model"]],
     );
 }
@@ -132,7 +132,7 @@ async fn code_that_was_asked_for_is_a_direct_answer() {
 #[tokio::test]
 async fn a_search_is_not_answered_with_code_by_a_model_of_any_size() {
     let stuck = expect![[r"
-        model-stuck: frame `0` got no answer: the reply is only a code block, even after a retry
+        model-stuck: no answer: the reply is only a code block, even after a retry
         hint: rephrase the question, or choose a stronger model"]];
     for reader_tokens_max in [0, 1000] {
         let scene = Scene::of(
@@ -153,7 +153,7 @@ async fn a_session_that_concludes_with_code_is_asked_once_more_and_ends() {
     check(
         &scene.run().await,
         &expect![[r"
-        model-stuck: frame `0` got no answer: the reply is only a code block, even after a retry
+        model-stuck: no answer: the reply is only a code block, even after a retry
         hint: rephrase the question, or choose a stronger model"]],
     );
     // Four identical replies, and two conclusions.
@@ -237,7 +237,7 @@ async fn a_child_without_an_answer_is_an_exception_in_its_parent() {
     check(
         &scene.run().await,
         &expect![[r"
-        model-stuck: frame `0.0` got no answer: the reply is only a code block, even after a retry
+        model-stuck: frame `0.0` failed: the reply is only a code block, even after a retry
         answered"]],
     );
 }
@@ -270,7 +270,7 @@ async fn an_agent_that_concludes_with_a_call_is_asked_once_more_and_ends() {
     check(
         &scene.run().await,
         &expect![[r"
-        model-stuck: frame `0` got no answer: the reply is a tool call, even after a retry
+        model-stuck: no answer: the reply is a tool call, even after a retry
         hint: rephrase the question, or choose a stronger model"]],
     );
     assert_eq!(scene.stage.server.requests().len(), 6);

@@ -103,8 +103,8 @@ async fn a_resumed_program_reads_a_failure_in_the_same_words() {
     let asked = stage.server.requests().last().unwrap().prompt();
     expect![[r"
         Say it.
-        call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400
-        frame `0.0` got no answer: call `0.0#0` got no reply: the provider rejected the request with status 400: scripted status 400"]]
+        call `0#0` failed: the provider rejected the request with status 400: scripted status 400
+        frame `0.0` failed: call `0.0#0` failed: the provider rejected the request with status 400: scripted status 400"]]
     .assert_eq(&asked);
 }
 

@@ -65,7 +65,7 @@ async fn the_key_never_reaches_the_disk_even_if_the_provider_repeats_it() {
     let echoed = b"the key [key] is not welcome";
     assert!(files.values().any(|bytes| bytes.windows(echoed.len()).any(|w| w == echoed)));
     let error = result.error.unwrap().to_string().replace(&stage.server.base_url(), "URL");
-    expect!["call `0#2` got no reply: the provider at `URL` rejected the key: the key [key] is not welcome"]
+    expect!["call `0#2` failed: the provider at `URL` rejected the key: the key [key] is not welcome"]
         .assert_eq(&error);
 }
 

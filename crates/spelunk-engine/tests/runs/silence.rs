@@ -41,7 +41,7 @@ async fn a_model_that_never_says_anything_gives_no_answer() {
     let result = stage.ask(&engine, "Which number?").await;
     assert_eq!((result.answer, stage.server.times_received("0#0")), (None, 4));
     expect![[r"
-        model-reply-empty: call `0#0` got no reply: the reply is empty
+        model-reply-empty: call `0#0` failed: the reply is empty
         hint: for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
 }
@@ -54,7 +54,7 @@ async fn reasoning_that_used_up_the_reply_is_not_paid_for_again() {
     let result = stage.ask(&engine, "Which number?").await;
     assert_eq!((result.answer, stage.server.times_received("0#0")), (None, 1));
     let error = shown(&result.error.unwrap(), &result.run);
-    expect!["model-reply-empty: call `0#0` got no reply: the reply is empty: the model used up its output limit before it began to answer"]
+    expect!["model-reply-empty: call `0#0` failed: the reply is empty: the model used up its output limit before it began to answer"]
         .assert_eq(error.lines().next().unwrap());
 }
 

@@ -107,7 +107,7 @@ async fn a_reply_that_takes_too_long_as_a_whole_is_tried_again_and_given_up() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "").await;
     expect![[r"
-        model-timed-out: call `0#0` got no reply: no reply within 500 ms
+        model-timed-out: call `0#0` failed: no reply within 500 ms
         hint: raise `limits.call_ms_max` or `limits.call_idle_ms_max`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
     let (facts, n_wasted) = told_without_waste(&engine, &result.run);
@@ -164,7 +164,7 @@ async fn a_reply_longer_than_reply_bytes_max_is_given_up_at_once() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "").await;
     expect![[r"
-        model-reply-too-long: call `0#0` got no reply: the reply is longer than 1000000 bytes
+        model-reply-too-long: call `0#0` failed: the reply is longer than 1000000 bytes
         hint: raise `limits.reply_bytes_max`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
     assert_eq!(stage.server.times_received("0#0"), 1);

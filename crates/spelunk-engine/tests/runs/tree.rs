@@ -104,7 +104,7 @@ async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_tha
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
     expect![[r"
-        time-exhausted: frame `0.0` got no answer: `limits.frame_ms_max` is 100 (raise `limits.run_ms_max` or `limits.frame_ms_max`)
+        time-exhausted: frame `0.0` failed: `limits.frame_ms_max` is 100 (raise `limits.run_ms_max` or `limits.frame_ms_max`)
         quick"]].assert_eq(&result.answer.unwrap().text);
     expect![[r#"
         run.started      program openai/scripted

@@ -4,14 +4,16 @@ use std::fmt::Display;
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::config::{self, ColorChoice, FlagValue, model_values, nearest};
 use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sandbox::WorkerPlace;
-use spelunk_app::terminal::{fitted, stderr_width};
+use spelunk_app::terminal::{fitted, stderr_width, stdout_width};
 use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
 use spelunk_types::Explain;
@@ -56,7 +58,7 @@ pub(crate) fn open_app(
 pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
     let error = failure.0.as_ref();
     if json {
-        print_line(serde_json::json!({ "error": error_json(error) }));
+        print_line(json!({ "error": error_json(error) }));
     }
     report_text(error, paint);
     ExitCode::from(exit_code(error.code()))
@@ -80,20 +82,44 @@ pub(crate) fn print_line(data: impl Display) {
     print(&format!("{data}\n"));
 }
 
-/// Writes data to stdout. A closed pipe is not an error: the reader has seen enough.
+/// Prints the result of a command: one JSON value for programs, text for people.
+pub(crate) fn print_result(app: &App, value: &Value, text: &str) {
+    if app.json { print_line(value) } else { print_text(text) }
+}
+
+/// Writes text for people to stdout, wrapped at words on a terminal.
+pub(crate) fn print_text(text: &str) {
+    print(&fitted(text, stdout_width()));
+}
+
+/// Writes data to stdout.
 pub(crate) fn print(text: &str) {
-    let mut out = io::stdout().lock();
-    drop(out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()));
+    write_out(escaped(text).as_bytes());
 }
 
 /// Writes a text unchanged to a file or a pipe; on a terminal, it is escaped.
 pub(crate) fn print_as_is(text: &str) {
+    if io::stdout().is_terminal() { print(text) } else { write_out(text.as_bytes()) }
+}
+
+fn write_out(bytes: &[u8]) {
     let mut out = io::stdout().lock();
-    if out.is_terminal() {
-        drop(out);
-        return print(text);
+    note_written(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Whether something could not be written to stdout: then the command has failed, whatever else it did.
+static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
+
+/// Reports the first failed write. A closed pipe is not an error: the reader has seen enough.
+pub(crate) fn note_written(written: io::Result<()>) {
+    let Err(error) = written else { return };
+    if error.kind() != io::ErrorKind::BrokenPipe && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed) {
+        drop(writeln!(io::stderr().lock(), "error: could not write to standard output: {error}"));
     }
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+pub(crate) fn has_lost_output() -> bool {
+    HAS_LOST_OUTPUT.load(Ordering::Relaxed)
 }
 
 /// `SIGXFSZ`, sent when a file exceeds the operating system's size limit (`ulimit -f`).

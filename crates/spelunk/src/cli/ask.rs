@@ -20,14 +20,13 @@ use spelunk_app::render::progress::{IndexingLine, Progress};
 use spelunk_app::render::without_model::{found_closing, found_json, found_text};
 use spelunk_app::runs::{find_run, read_view};
 use spelunk_app::sources::scan_status;
-use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_app::without_model::{self, Computed};
 use spelunk_context::{ScanOptions, SourceInput, View};
 use spelunk_engine::{Conversation, EngineError, RunView, Schema};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
-use super::app::{no_such, print, print_line};
+use super::app::{no_such, print_result};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
 use super::tools::ToolFlags;
@@ -239,11 +238,7 @@ fn show_passages(
     let view = View::of(Arc::clone(&corpus));
     let found = without_model::find(app, &view, question, &mut |so_far| progress.draw(so_far))?;
     drop(progress);
-    if app.json {
-        print_line(found_json(&found));
-    } else {
-        print(&fitted(&found_text(&found, app.paint), stdout_width()));
-    }
+    print_result(app, &found_json(&found), &found_text(&found, app.paint));
     app.say("");
     for notice in &found.notices {
         app.say(&notice.to_string());

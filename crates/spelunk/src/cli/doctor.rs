@@ -15,7 +15,7 @@ use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
-use super::app::{print, print_line};
+use super::app::{print_line, print_text};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a model that reasons before it answers.
@@ -83,7 +83,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
         print_line(serde_json::json!(shown));
     } else {
         for check in &checks {
-            print(&format!("{:<4}  {:<10} {}\n", word(check.outcome), check.name, check.detail));
+            print_text(&format!("{:<4}  {:<10} {}\n", word(check.outcome), check.name, check.detail));
         }
     }
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })

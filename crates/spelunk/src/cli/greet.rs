@@ -5,20 +5,23 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
 use spelunk_app::provider;
 use spelunk_app::units::count;
 
-use super::app::print;
+use super::app::print_result;
 
 /// The maximum number of entries that are counted.
 const ENTRIES_MAX: usize = 10_000;
 const ENDINGS_MAX: usize = 3;
 
 pub(crate) async fn greet(app: &App) -> Result<ExitCode, Failure> {
-    let model = match provider::choose(&app.settings, &app.environment).await {
-        Ok(Some(chosen)) => format!("{} ({})", chosen.model.reference(), chosen.because),
+    let chosen = provider::choose(&app.settings, &app.environment).await;
+    let named = chosen.as_ref().ok().and_then(|chosen| Some(chosen.as_ref()?.model.reference().to_string()));
+    let model = match &chosen {
+        Ok(Some(chosen)) => chosen.line(),
         Ok(None) => "none; `spelunk ask` shows the best passages instead of an answer".to_owned(),
         Err(error) => format!("none: {error}"),
     };
@@ -38,7 +41,8 @@ pub(crate) async fn greet(app: &App) -> Result<ExitCode, Failure> {
   spelunk doctor                        check the model and the settings
   spelunk --help                        all commands
 ";
-    print(&text);
+    let value = json!({ "version": env!("CARGO_PKG_VERSION"), "model": named, "runs": n_runs });
+    print_result(app, &value, &text);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,12 +5,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::{bytes, count};
 use spelunk_journal::{GcReport, JournalError, Workspace, collect_garbage};
 
-use super::app::print;
+use super::app::print_result;
 
 #[derive(Debug, Args)]
 pub(crate) struct GcArgs {
@@ -26,7 +27,13 @@ pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
     };
     let verb = if args.dry_run { "would remove" } else { "removed" };
     let (files, kept) = (count(report.files_removed, "file"), count(report.blobs_kept, "blob"));
-    print(&format!("{verb} {files} · {} · {kept} kept\n", bytes(report.bytes_removed)));
+    let value = json!({
+        "dry_run": args.dry_run,
+        "files_removed": report.files_removed,
+        "bytes_removed": report.bytes_removed,
+        "blobs_kept": report.blobs_kept,
+    });
+    print_result(app, &value, &format!("{verb} {files} · {} · {kept} kept\n", bytes(report.bytes_removed)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,7 +48,13 @@ pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> 
     let run = workspace.find(Some(&args.run))?;
     let report = spelunk_journal::repair(&workspace, &run)?;
     let kept = count(report.events_kept, "event");
-    print(&match report.kept_in {
+    let value = json!({
+        "run": run,
+        "events_kept": report.events_kept,
+        "bytes_cut": report.bytes_cut,
+        "kept_in": report.kept_in,
+    });
+    let text = match report.kept_in {
         None => format!("run {} is intact: {kept}\n", run.short()),
         Some(aside) => format!(
             "run {} keeps its first {kept}; {} moved to {aside}\nContinue: spelunk resume {}\n",
@@ -49,7 +62,8 @@ pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> 
             bytes(report.bytes_cut),
             run.short()
         ),
-    });
+    };
+    print_result(app, &value, &text);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,6 +76,7 @@ pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
     let is_new = app.user.trust(&root)?;
     let runs = Workspace::open_read_only(&root)?.runs()?.len();
     let verb = if is_new { "trusted" } else { "already trusted" };
-    print(&format!("{verb}: {} ({})\n", root.display(), count(runs as u64, "run")));
+    let value = json!({ "workspace": root, "was_trusted": !is_new, "runs": runs });
+    print_result(app, &value, &format!("{verb}: {} ({})\n", root.display(), count(runs as u64, "run")));
     Ok(ExitCode::SUCCESS)
 }

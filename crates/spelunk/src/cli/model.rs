@@ -17,7 +17,7 @@ use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price, local_catalogue};
 
 use super::ModelFlags;
-use super::app::print;
+use super::app::{print, print_result};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -109,11 +109,7 @@ async fn list(app: &App) -> ExitCode {
     let local = if app.settings.model.probe_local { local_servers().await } else { Vec::new() };
     let folder = ModelFolder::of(&app.settings.local, &app.environment);
     let files = folder.map(|folder| folder.all()).unwrap_or_default();
-    print(&if app.json {
-        shown_json(&surveyed, &local, &files)
-    } else {
-        shown_text(&surveyed, &local, &files)
-    });
+    print_result(app, &shown_json(&surveyed, &local, &files), &shown_text(&surveyed, &local, &files));
     ExitCode::SUCCESS
 }
 
@@ -214,14 +210,14 @@ fn notes(model: &ListedModel) -> Vec<String> {
     notes
 }
 
-fn shown_json(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
+fn shown_json(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> Value {
     let models: Vec<Value> = surveyed.iter().map(model_json).collect();
     let local: Vec<Value> = local
         .iter()
         .map(|server| json!({"server": server.name, "base_url": server.base_url, "models": server.models}))
         .collect();
     let files: Vec<Value> = files.iter().map(file_json).collect();
-    format!("{}\n", json!({"models": models, "local": local, "files": files}))
+    json!({"models": models, "local": local, "files": files})
 }
 
 fn file_json(file: &LocalModel) -> Value {

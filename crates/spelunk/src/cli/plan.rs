@@ -12,7 +12,7 @@ use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_context::Mode;
 
 use super::ModelFlags;
-use super::app::print;
+use super::app::print_result;
 use super::scan::{ScanFlags, TypeFlags, inputs, scan};
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
     let corpus = scan(app, &inputs(app, &args.paths)?, &options)?;
     let mode = if args.types.plain { Mode::Plain } else { Mode::ByType };
     let planned = planned(app, corpus, &args.query, detector, mode);
-    print(&if app.json { format!("{}\n", plan_value(&planned)) } else { plan_text(&planned, args.tasks) });
+    print_result(app, &plan_value(&planned), &plan_text(&planned, args.tasks));
     for remark in remarks_left_out(&planned.left_out.skipped, &planned.left_out.redacted) {
         app.say(&remark);
     }

@@ -16,7 +16,7 @@ use spelunk_engine::{Clock as _, Projection, SystemClock};
 use spelunk_journal::{ArchiveReport, DerivedFiles, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
-use super::app::{no_such, print, print_line};
+use super::app::{no_such, print, print_line, print_text};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -94,10 +94,10 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
         app.say(if states.is_some() || lifecycle != "active" { "No matching runs." } else { "No runs yet." });
         return Ok(ExitCode::SUCCESS);
     }
-    print_line(HEADER);
+    print_text(&format!("{HEADER}\n"));
     let (now_ms, width) = (SystemClock.now_ms(), stdout_width().unwrap_or(WIDTH_DEFAULT));
     for row in &rows {
-        print(&row.line(now_ms, width));
+        print_text(&row.line(now_ms, width));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,14 +9,14 @@ use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::context_search::{Indexed, Level};
 use spelunk_app::failure::Failure;
-use spelunk_app::render::found::{hits_json, hits_text};
+use spelunk_app::render::found::{criteria, hits_json, hits_text};
 use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::units::{bytes, count};
 use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Mode, Notice, Query};
 
-use super::app::{no_such, print, print_line};
+use super::app::{no_such, print_line, print_result};
 use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_for};
 
 #[derive(Debug, Args)]
@@ -92,11 +92,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     }
     .search(&view, &query, || Ok(None))?;
     drop(progress);
-    if app.json {
-        print_line(hits_json(&found));
-    } else {
-        print(&hits_text(&found.hits, app.paint));
-    }
+    print_result(app, &hits_json(&found), &hits_text(&found.hits, app.paint));
     for notice in &found.notices {
         let hint = notice.hint().filter(|_| !matches!(notice, Notice::WordsOnly { .. }));
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -104,6 +100,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     }
     say_left_out(app, &corpus);
     let n_hits = count(found.hits.len() as u64, "passage");
-    app.say(&format!("{n_hits} · {} searched by {}", count(found.documents, "document"), found.mode.name()));
+    let (documents, how) = (count(found.documents, "document"), criteria(found.mode));
+    app.say(&format!("{n_hits} · {documents} searched by {how}"));
     Ok(if found.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::{Failure, Usage};
@@ -19,7 +20,7 @@ use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen}
 use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
 
-use super::app::print_line;
+use super::app::print_result;
 use super::mcp::{McpArgs, tool_set};
 use super::{ModelFlags, fleet, tools};
 
@@ -154,7 +155,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
         hint: "to replace a token, delete its line from the file first".into(),
     })?;
     opened.write_all(addition.as_bytes()).map_err(refused)?;
-    print_line(made.token);
+    print_result(app, &json!({ "token": made.token }), &format!("{}\n", made.token));
     app.say("this token is shown only once; the file contains its digest");
     Ok(ExitCode::SUCCESS)
 }

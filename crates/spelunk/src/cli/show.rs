@@ -4,20 +4,19 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks};
 use spelunk_app::render::tree::tree;
 use spelunk_app::runs::{find_run, status, view_json};
-use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_app::units::{bytes, count, head, safe};
 use spelunk_context::ScanOptions;
 use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::{print, print_line};
+use super::app::{print, print_line, print_text};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -48,33 +47,32 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         }
     }
     if let Some(call) = &args.call {
-        return show_call(&workspace.blobs_of(&run), &view, call);
+        return show_call(app, &workspace.blobs_of(&run), &view, call);
     }
     if let Some(cell) = &args.cell {
-        return show_cell(&workspace, &view, cell);
+        return show_cell(app, &workspace, &view, cell);
     }
     if app.json {
         print_line(view_json(&workspace, &run, &view)?);
         return Ok(ExitCode::SUCCESS);
     }
-    print(&summary(&workspace, &run, &view)?);
+    print_text(&summary(&workspace, &run, &view)?);
     if n_unknown > 0 {
         app.say(&format!("{} from a newer version not shown", count(n_unknown, "event")));
     }
-    print("\n");
-    print(&tree(&view));
+    print_text(&format!("\n{}", tree(&view)));
     if let Some((answer, citations, _)) = view.answer() {
-        print("\n");
-        print(&fitted(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint), stdout_width()));
+        let text = answer_text(&workspace.blobs().text(answer)?, citations, app.paint);
+        print_text(&format!("\n{text}"));
     }
     for remark in remarks(&view) {
-        print_line(remark);
+        print_text(&format!("{remark}\n"));
     }
-    print(&format!("\n{}\n", closing_line(&view, &run)));
+    print_text(&format!("\n{}\n", closing_line(&view, &run)));
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+fn show_cell(app: &App, workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
     let unknown = || Usage {
         message: format!("this run has no cell `{name}`"),
         hint: "`spelunk show` lists the cells of each frame; name one as `FRAME:CELL`, such as `0:0`".into(),
@@ -85,9 +83,13 @@ fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
     let cells = view.cells.get(&frame).into_iter().flatten();
     let cell = cells.into_iter().find(|cell| cell.cell == number).ok_or_else(unknown)?;
     let blobs = workspace.blobs();
-    let mut text = safe(&blobs.text(&cell.code)?).trim_end().to_owned();
-    text += &format!("\n\n-- {} --\n", cell.outcome);
-    text += safe(&blobs.text(&cell.output)?).trim_end();
+    let (code, output) = (blobs.text(&cell.code)?, blobs.text(&cell.output)?);
+    if app.json {
+        print_line(json!({ "cell": name, "code": code, "output": output, "outcome": cell.outcome }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!("{}\n\n-- {} --\n", safe(&code).trim_end(), cell.outcome);
+    text += safe(&output).trim_end();
     match &cell.outcome {
         CellOutcome::Raised { traceback, .. } => text += &format!("\n{}", safe(traceback)),
         CellOutcome::Limited { message, .. } => text += &format!("\n{}", safe(message)),
@@ -102,7 +104,11 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
         Some(question) => workspace.blobs().text(question)?,
         None => String::new(),
     };
-    let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
+    let model = match &view.model {
+        Some(model) if model.provider == "none" => "none".to_owned(),
+        Some(model) => model.to_string(),
+        None => String::new(),
+    };
     let mut text = format!("run       {run}  ({})\n", status(view, workspace.is_locked(run)));
     text += &format!("question  {}\n", head(&question, 200));
     text += &format!("model     {model}\n");
@@ -113,29 +119,45 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
     Ok(text)
 }
 
-fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+fn show_call(app: &App, blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
     let call = name.parse::<CallId>().ok().and_then(|id| view.calls.get(&id));
     let Some(call) = call else {
         let known: Vec<String> = view.calls.keys().take(20).map(ToString::to_string).collect();
         let hint = format!("choose one of {}", known.join(", "));
         return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
     };
-    match blobs.text(&call.prompt).and_then(|record| prompt_text(blobs, &record)) {
-        Ok(prompt) => print(&prompt),
+    let prompt = match blobs.text(&call.prompt).and_then(|record| prompt_parts(blobs, &record)) {
+        Ok(parts) => Some(parts),
         // Prompts are not synced to disk before the run continues.
-        Err(JournalError::Blob { .. }) => print("--- the prompt was lost in a power failure ---\n"),
+        Err(JournalError::Blob { .. }) => None,
         Err(error) => return Err(error.into()),
+    };
+    let (reply, error, ending) = match &call.state {
+        CallState::Replied { reply, .. } => (Some(blobs.text(reply)?), None, String::new()),
+        CallState::Failed { code } => (None, Some(code), format!("--- failed: {code} ---\n")),
+        CallState::Open => (None, None, "--- no reply yet ---\n".to_owned()),
+    };
+    if app.json {
+        let parts =
+            |parts: Vec<_>| parts.into_iter().map(|(who, text)| json!({ "speaker": who, "text": text }));
+        let prompt = prompt.map(|prompt| parts(prompt).collect::<Value>());
+        print_line(
+            json!({ "call": name, "prompt": prompt, "reply": reply, "error": error.map(|code| code.name()) }),
+        );
+        return Ok(ExitCode::SUCCESS);
     }
-    match &call.state {
-        CallState::Replied { reply, .. } => print(&format!("--- reply ---\n{}\n", safe(&blobs.text(reply)?))),
-        CallState::Failed { code } => print(&format!("--- failed: {code} ---\n")),
-        CallState::Open => print("--- no reply yet ---\n"),
+    if prompt.is_none() {
+        print("--- the prompt was lost in a power failure ---\n");
     }
+    for (who, text) in prompt.into_iter().flatten() {
+        print(&format!("--- {who} ---\n{}\n", safe(text.trim_end())));
+    }
+    print(&reply.map_or(ending, |reply| format!("--- reply ---\n{}\n", safe(&reply))));
     Ok(ExitCode::SUCCESS)
 }
 
-/// A prompt record with its long texts filled in.
-fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
+/// Who says what in a prompt, with its long texts filled in.
+fn prompt_parts(blobs: &Blobs, record: &str) -> Result<Vec<(String, String)>, JournalError> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let text = |value: &Value| -> Result<String, JournalError> {
         match value["blob"].as_str().and_then(|blob| blob.parse().ok()) {
@@ -143,12 +165,11 @@ fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
             None => Ok(value["text"].as_str().unwrap_or_default().to_owned()),
         }
     };
-    let mut shown = format!("--- system ---\n{}\n", safe(text(&record["system"])?.trim_end()));
+    let mut parts = vec![("system".to_owned(), text(&record["system"])?)];
     for message in record["messages"].as_array().into_iter().flatten() {
-        let speaker = message["speaker"].as_str().unwrap_or("?");
-        shown += &format!("--- {speaker} ---\n{}\n", safe(text(&message["text"])?.trim_end()));
+        parts.push((message["speaker"].as_str().unwrap_or("?").to_owned(), text(&message["text"])?));
     }
-    Ok(shown)
+    Ok(parts)
 }
 
 #[derive(Debug, Args)]

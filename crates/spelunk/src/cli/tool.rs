@@ -21,7 +21,7 @@ use spelunk_types::Strategy;
 
 use self::folder::{CallsTaken, Folder};
 use super::ModelFlags;
-use super::app::{print, print_line};
+use super::app::{print, print_line, print_result};
 use super::scan::read_stdin;
 
 #[derive(Debug, Args)]
@@ -128,7 +128,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
     let (name, arguments) = match args.tool {
         ToolCommand::Init { directory, question, paths } => {
             let folder = folder::init(app, &directory, &question, &paths)?;
-            print_line(folder.display());
+            print_result(app, &json!({ "path": folder }), &format!("{}\n", folder.display()));
             app.say("start an agent in it: AGENTS.md explains how to work there");
             return Ok(ExitCode::SUCCESS);
         }
@@ -136,7 +136,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
             let folder = Folder::open(app)?;
             return ask(app, &folder, question).await;
         }
-        ToolCommand::Finish => return finish(&Folder::open(app)?),
+        ToolCommand::Finish => return finish(app, &Folder::open(app)?),
         ToolCommand::Read { path, offset, limit } => {
             ("Read", json!({ "path": path, "offset": offset, "limit": limit }))
         }
@@ -173,16 +173,25 @@ fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
         folder::stamp(&mut desk, path);
         folder.write_back(&desk, path)?;
     }
-    print_line(outcome.text.trim_end());
+    let text = outcome.text.trim_end();
+    if app.json {
+        print_line(json!({ "text": text }))
+    } else {
+        print_line(text)
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn finish(folder: &Folder) -> Result<ExitCode, Failure> {
+fn finish(app: &App, folder: &Folder) -> Result<ExitCode, Failure> {
     let answer = written_answer(&folder.desk).map_err(|message| Usage {
         message,
         hint: "write the answer to `output/answer.md`, then call `spelunk tool finish` again".into(),
     })?;
-    print_line(answer);
+    if app.json {
+        print_line(json!({ "answer": answer }))
+    } else {
+        print_line(answer)
+    }
     Ok(ExitCode::SUCCESS)
 }
 

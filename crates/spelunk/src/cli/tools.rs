@@ -16,7 +16,7 @@ use spelunk_app::units::escaped;
 use spelunk_engine::{ConsentFn, EffectDecision, ExternalTool, ToolError};
 use spelunk_types::{EffectClass, EffectId};
 
-use super::app::print_line;
+use super::app::{print_line, print_result};
 
 /// How many characters of the arguments a question for consent shows.
 const SHOWN_CHARS_MAX: usize = 2_000;
@@ -91,9 +91,8 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
             if tools.is_empty() && !app.json {
                 app.say("no tools are configured; add `[tools.NAME]` to your settings, or pass a server with `--mcp`");
             }
-            for tool in tools.all() {
-                print_line(if app.json { listed_json(tool).to_string() } else { listed(tool) });
-            }
+            let shown: String = tools.all().iter().map(|tool| listed(tool) + "\n").collect();
+            print_result(app, &tools.all().iter().map(listed_json).collect(), &shown);
             Ok(ExitCode::SUCCESS)
         }
         ToolsCommand::Call { name, arguments, mcp } => {

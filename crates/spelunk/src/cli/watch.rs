@@ -12,7 +12,6 @@ use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_jso
 use spelunk_app::render::progress::{Progress, loading_status, run_status, task_line};
 use spelunk_app::render::turn::turn_text;
 use spelunk_app::runs::files_incomplete;
-use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_engine::{EventStream, Projector, RunHandle, RunResult, RunView, limit_reached, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
@@ -21,7 +20,7 @@ use spelunk_types::{ErrorCode, EventKind, RunId};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::app::{print, print_line, report_text};
+use super::app::{print_line, print_text, report_text};
 
 const PARTIAL: u8 = 3;
 
@@ -172,7 +171,7 @@ pub(crate) fn show_result(
         let blobs = app.workspace()?.blobs();
         print_line(result_json(result, view, &blobs));
     } else if let Some(answer) = result.answer.as_ref().filter(|_| !output.events) {
-        print(&fitted(&answer_text(&answer.text, &answer.citations, app.paint), stdout_width()));
+        print_text(&answer_text(&answer.text, &answer.citations, app.paint));
     }
     for remark in remarks(view) {
         app.say(&remark);
@@ -182,7 +181,7 @@ pub(crate) fn show_result(
     Ok(match (result.stopped_by(), &result.error) {
         (None, _) => ExitCode::SUCCESS,
         (Some(ErrorCode::Cancelled), _) => {
-            app.say(&format!("Interrupted. Continue: spelunk resume {short}"));
+            app.say(&format!("Cancelled. Continue: spelunk resume {short}"));
             ExitCode::from(exit_code(ErrorCode::Cancelled))
         }
         (Some(code), Some(error)) => {

@@ -24,7 +24,7 @@ fn a_wrong_key_is_not_tried_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401
+                error: call `0#0` failed: the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401
 
                 hint: check the key in the environment, then run `spelunk doctor`
                 Continue: spelunk resume SHORT
@@ -44,7 +44,7 @@ fn an_unknown_model_is_not_tried_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not offer `tiny`: scripted status 404
+                error: call `0#0` failed: the provider at `http://127.0.0.1:PORT/v1` does not offer `tiny`: scripted status 404
 
                 hint: choose another model with `--model`, or check `--base-url`
                 --- exit 1
@@ -63,7 +63,7 @@ fn a_storm_of_429_ends_after_the_retries() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider's rate limit was reached
+                error: call `0#0` failed: the provider's rate limit was reached
 
                 hint: wait a moment, or lower `limits.calls_parallel_max`
                 Continue: spelunk resume SHORT
@@ -83,7 +83,7 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider returned status 500: scripted status 500
+                error: call `0#0` failed: the provider returned status 500: scripted status 500
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 Continue: spelunk resume SHORT
@@ -103,7 +103,7 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider is overloaded
+                error: call `0#0` failed: the provider is overloaded
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 Continue: spelunk resume SHORT
@@ -123,7 +123,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply is not in the provider's format: an event is not valid: EOF while parsing a value at line 1 column 9
+                error: call `0#0` failed: the reply is not in the provider's format: an event is not valid: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
                 Continue: spelunk resume SHORT
@@ -143,7 +143,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply was cut off before its end
+                error: call `0#0` failed: the reply was cut off before its end
 
                 hint: try again; if this persists, check for a proxy that cuts off long replies
                 Continue: spelunk resume SHORT
@@ -163,7 +163,7 @@ fn a_web_page_is_no_reply() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 944 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
+                error: call `0#0` failed: the reply is not in the provider's format: its content type is `text/html`
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
                 Continue: spelunk resume SHORT
@@ -183,7 +183,7 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 2.0M tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply is longer than 8000000 bytes
+                error: call `0#0` failed: the reply is longer than 8000000 bytes
 
                 hint: raise `limits.reply_bytes_max`
                 Continue: spelunk resume SHORT
@@ -204,7 +204,7 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider rejected the request with status 400: bad [31mrequest ]0;owned second line
+                error: call `0#0` failed: the provider rejected the request with status 400: bad [31mrequest ]0;owned second line
 
                 hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
                 Continue: spelunk resume SHORT
@@ -225,7 +225,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
         --- stderr
         openai/tiny (model.base_url is set)
         1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-        error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
+        error: call `0#0` failed: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
         hint: check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         Continue: spelunk resume SHORT
@@ -281,14 +281,14 @@ fn json_holds_the_error_of_a_failed_run() {
             "causes": [],
             "code": "model-request-refused",
             "hint": "check that the model supports such requests (`spelunk model test`), or choose another with `--model`",
-            "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400"
+            "message": "call `0#0` failed: the provider rejected the request with status 400: scripted status 400"
           },
           "errors": [
             {
               "call": null,
               "code": "model-request-refused",
               "frame": "0",
-              "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400",
+              "message": "call `0#0` failed: the provider rejected the request with status 400: scripted status 400",
               "seq": 6
             }
           ],
@@ -311,7 +311,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "outcome": {
             "code": "model-request-refused",
             "is": "failed",
-            "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400"
+            "message": "call `0#0` failed: the provider rejected the request with status 400: scripted status 400"
           },
           "redacted": {},
           "run": "RUN",
@@ -325,7 +325,7 @@ fn json_holds_the_error_of_a_failed_run() {
         }
     "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
     expect![[r#"
-        error: call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400
+        error: call `0#0` failed: the provider rejected the request with status 400: scripted status 400
 
         hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
     "#]]

@@ -65,7 +65,7 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
             The password is read from the environment.
         --- stderr
         the index was rebuilt: its catalogue is truncated
-        1 passage · 2 documents searched by hybrid
+        1 passage · 2 documents searched by words and meaning
         --- exit 0
     "#]]);
     // It is repaired.
@@ -73,7 +73,7 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
         keys.md:3  similarity 0.76
             The password is read from the environment.
         --- stderr
-        1 passage · 2 documents searched by hybrid
+        1 passage · 2 documents searched by words and meaning
         --- exit 0
     "#]]);
     // Damage to any file is detected, except to those that nothing is read from.
@@ -288,7 +288,7 @@ fn a_language_that_no_tokenizer_knows_is_found_by_its_characters() {
     scene.spelunk(["search", "\u{e000}\u{e001}", "docs"]).run().check(&expect![[r#"
         --- stderr
         the query contains no words
-        0 passages · 4 documents searched by hybrid
+        0 passages · 4 documents searched by words and meaning
         --- exit 1
     "#]]);
     scene.spelunk(["search", "ዳቦ", "docs", "--mode", "meaning", "-k", "1"]).run().check(&expect![[r#"

@@ -66,6 +66,18 @@ fn a_flag_without_a_command_is_no_error() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let scene = Scene::new(&NOTE);
+    let full = |args: &[&'static str]| scene.after_shell("exec >/dev/full", args.iter().copied()).run();
+    full(&["ask", "magic number", "notes", "-q"]).check(&expect![[r"
+        --- stderr
+        error: could not write to standard output: No space left on device (os error 28)
+        --- exit 1
+    "]]);
+    assert_eq!(full(&["--help"]).code, 1);
+}
+
+#[test]
 fn an_empty_question_is_refused() {
     refused(
         &["ask", " \n", "."],

@@ -36,7 +36,7 @@ fn an_agent_answers_leaves_its_desk_and_can_be_asked_more() {
         It is 21.
         --- stderr
         continuing run SHORT
-        1 file · 35 B worked on in 2 tool calls · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B worked on in 2 tool calls · 2 calls · 240 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(scene.read(&format!(".spelunk/runs/{run}/output/answer.md")), "It is 21.\n");

@@ -30,7 +30,7 @@ fn a_zip_is_read_like_a_folder() {
               notes.zip/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            Skipped: 1 secret, 1 unsafe-name
+            Skipped: 1 secret, 1 with an unsafe name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -47,7 +47,7 @@ fn a_compressed_tar_is_read_like_a_folder() {
               notes.tar.gz/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            Skipped: 1 secret, 1 unsafe-name
+            Skipped: 1 secret, 1 with an unsafe name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -121,7 +121,7 @@ fn a_broken_archive_gives_what_was_readable_or_is_refused() {
           openai/gpt-6.1-terra         $0.0004 to $0.11
           openai/gpt-6-luna            <$0.0001 to $0.0106
         --- stderr
-        Skipped: 1 damaged, 1 secret, 1 unsafe-name
+        Skipped: 1 damaged, 1 secret, 1 with an unsafe name
         --- exit 0
     "#]]);
     scene.spelunk(["plan", "cut.tgz"]).run().check(&expect![[r#"

@@ -257,7 +257,7 @@ fn evidence_that_is_nowhere_is_said_to_be_none() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         warning: a quote in the answer is not in the text shown to the model (do not rely on this answer without checking it)
-        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
 }

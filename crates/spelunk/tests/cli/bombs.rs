@@ -22,7 +22,7 @@ fn a_pdf_that_takes_gigabytes_is_left_out_and_the_other_files_are_answered() {
               good.pdf:1  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            Skipped: 1 too-costly
+            Skipped: 1 too costly
             1 file · 25 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
         "#

@@ -13,7 +13,7 @@ fn the_same_question_is_answered_from_the_cache() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B read · 1 call (1 from cache) · 0 tokens · $0.00 · TIME · run SHORT2
+        1 file · 35 B read · 0 calls, 1 from cache · 0 tokens · $0.00 · TIME · run SHORT2
         --- exit 0
     "#]]);
     assert_eq!(n_calls(&server), 1);

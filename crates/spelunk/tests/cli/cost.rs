@@ -18,7 +18,7 @@ fn a_bound_on_cost_refuses_a_model_without_a_price() {
             openai/tiny (model.base_url is set)
             error: no price is known for `openai/tiny`, so `limits.cost_microusd_max` would have no effect
 
-            hint: set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`
+            hint: set its prices with `model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`, or use `--max-tokens` instead of `--max-cost`
             --- exit 2
         "]]);
     assert_eq!(scene.runs(), [""; 0]);

@@ -226,7 +226,7 @@ fn other_commands_read_the_description_of_a_database() {
         shop.db:3  similarity 0.15
             CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT, status TEXT, total INT)
         --- stderr
-        1 passage · 1 document searched by hybrid
+        1 passage · 1 document searched by words and meaning
         --- exit 0
     "#]]);
     scene.spelunk(["context", "add", "shop.db"]).run().check(&expect![[r#"

@@ -101,7 +101,7 @@ fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         task 1/1 complete: not relevant: report.py
-        3 files · 34 B read of 111 B · 4 calls (3 from cache) · 55 tokens · $0.00 · TIME · run SHORT3
+        3 files · 34 B read of 111 B · 1 call, 3 from cache · 55 tokens · $0.00 · TIME · run SHORT3
         --- exit 0
     "#]]);
     assert_eq!(n_calls(&server), n_asked + 1, "the findings are the same, so the summaries are at hand");

@@ -37,7 +37,7 @@ fn a_named_model_is_not_looked_for() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        openai/tiny (model.provider is openai)
+        openai/tiny (set with --model)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -141,7 +141,7 @@ fn a_program_can_be_the_model() {
           a.md:3  The magic number is 42.
         --- stderr
         command/mine (model.provider is command)
-        warning: no price is known for command/mine: its cost is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`)
+        warning: no price is known for command/mine: its cost is not counted (set its prices with `model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`, or use `--max-tokens` instead of `--max-cost`)
         1 file · 35 B read · 1 call · 239 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -244,7 +244,10 @@ fn json_is_the_whole_plan() {
         usage_at_least: {"input_tokens":7404,"output_tokens":6}
         usage_at_most: {"input_tokens":268896,"output_tokens":49152}
         warnings: ["1 file is excluded by `files_max`; set it to 0 to include all"]"#]].assert_eq(&shown.join("\n"));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (0, "Skipped: 1 beyond the maximum number of files, 1 secret\n")
+    );
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
           openai/gpt-6-luna            <$0.0001 to $0.0111
         warning: 3 files are excluded by `files_max`; set it to 0 to include all
         --- stderr
-        Skipped: 3 files-max
+        Skipped: 3 beyond the maximum number of files
         --- exit 0
     "#]]);
 }

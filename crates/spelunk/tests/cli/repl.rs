@@ -173,7 +173,7 @@ fn a_typed_answer_is_json_that_fits() {
         }
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     ask("wrong.json").run().check(&expect![[r#"
@@ -223,7 +223,7 @@ fn a_person_has_the_same_session() {
           File "<cell 5>", line 1, in <module>
             llm_query('hello')
             ^^^^^^^^^^^^^^^^^^
-        ModelError: model-not-found: call `0#0` got no reply: the provider at `nowhere` does not offer `none`: no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server
+        ModelError: model-not-found: call `0#0` failed: no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server
         'line: str'
         --- stderr
         `context` is a `str` of 35 characters: the document `notes/a.md`.

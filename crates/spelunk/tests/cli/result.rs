@@ -1,7 +1,8 @@
-//! `ask --json`: answer, evidence, metrics, errors and success are present for every strategy, even without an answer.
+//! `ask --json`: answer, evidence, metrics, errors and success are present for every strategy, even without an answer;
+//! and `--json` of other commands.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_testkit::{ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all};
@@ -157,7 +158,45 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           evidence:
           metrics: {"active_ms":0,"calls":3,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":6,"tools":{}}
           errors:
-            {"call":null,"code":"answer-invalid","frame":"0","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON","seq":10}
-          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON"}
+            {"call":null,"code":"answer-invalid","frame":"0","message":"no answer: the answer does not match the schema: it is not JSON","seq":10}
+          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"no answer: the answer does not match the schema: it is not JSON"}
     "#]].assert_eq(&told);
+}
+
+#[test]
+fn with_json_every_command_prints_one_value() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    scene.answered(&server);
+    let mut shown = String::new();
+    for args in [
+        ["--quiet", "--json"].as_slice(),
+        &["gc", "--json"],
+        &["trust", "--json"],
+        &["tools", "list", "--json"],
+        &["repair", "rlm-", "--json"],
+        &["show", "--json", "--call", "0#0"],
+        &["show", "--json", "--at", "x"],
+        &["shwo", "--json"],
+    ] {
+        let ran = scene.spelunk(args.iter().copied()).run();
+        let mut value = scene.normalise_json(&ran.stdout);
+        // The prompt is long, and another test shows it.
+        if let Some(parts) = value.get_mut("prompt").and_then(Value::as_array_mut) {
+            parts
+                .iter_mut()
+                .for_each(|part| part["text"] = json!(part["text"].as_str().map(str::len) > Some(100)));
+        }
+        shown += &format!("{} {value}\n", ran.code);
+    }
+    expect![[r#"
+        0 {"model":null,"runs":1,"version":"0.1.0"}
+        0 {"blobs_kept":0,"bytes_removed":0,"dry_run":false,"files_removed":0}
+        0 {"runs":1,"was_trusted":true,"workspace":"DIR/work/.spelunk"}
+        0 []
+        0 {"bytes_cut":0,"events_kept":9,"kept_in":null,"run":"RUN"}
+        0 {"call":"0#0","error":null,"prompt":[{"speaker":"system","text":true},{"speaker":"user","text":true}],"reply":"The magic number is 42.\n\n```evidence\na.md:3: The magic number is 42.\n```"}
+        2 {"error":{"causes":[],"code":"usage-wrong","hint":"see `spelunk help`","message":"invalid value 'x' for '--at <SEQ>': invalid digit found in string"}}
+        2 {"error":{"causes":[],"code":"usage-wrong","hint":"see `spelunk help`","message":"unrecognized subcommand 'shwo'"}}
+    "#]]
+    .assert_eq(&shown);
 }

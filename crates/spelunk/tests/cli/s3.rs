@@ -47,7 +47,7 @@ fn the_objects_of_a_bucket_are_asked_and_cited_and_fetched_once() {
           s3://shelf/docs/a.md:3  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        Skipped: 1 excluded, 1 secret, 1 unsafe-name
+        Skipped: 1 excluded, 1 secret, 1 with an unsafe name
         3 files · 72 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -80,8 +80,8 @@ fn every_command_that_reads_files_reads_objects() {
         s3://shelf/docs/e\u{1b}vil.md:1  similarity 0.03
             An escape in the name.
         --- stderr
-        Skipped: 1 excluded, 1 secret, 1 unsafe-name
-        2 passages · 4 documents searched by hybrid
+        Skipped: 1 excluded, 1 secret, 1 with an unsafe name
+        2 passages · 4 documents searched by words and meaning
         --- exit 0
     "#]]);
     // One object is named like a file.
@@ -89,12 +89,12 @@ fn every_command_that_reads_files_reads_objects() {
         s3://shelf/one.md:3  similarity 0.82
             The magic number is 42.
         --- stderr
-        1 passage · 1 document searched by hybrid
+        1 passage · 1 document searched by words and meaning
         --- exit 0
     "#]]);
     run(&["index", "s3://shelf"]).check(&expect![[r#"
         --- stderr
-        Skipped: 1 excluded, 1 secret, 1 unsafe-name
+        Skipped: 1 excluded, 1 secret, 1 with an unsafe name
         Indexed 5 documents, 123 B.
         --- exit 0
     "#]]);
@@ -116,8 +116,8 @@ fn a_list_of_more_than_a_thousand_objects_is_read_and_only_what_is_chosen_is_fet
         s3://many/0000.md:1  similarity 1.00  and 2 similar
             text
         --- stderr
-        Skipped: 1047 files-max
-        1 passage · 3 documents searched by hybrid
+        Skipped: 1047 beyond the maximum number of files
+        1 passage · 3 documents searched by words and meaning
         --- exit 0
     "#]]);
     assert_eq!(proxy.objects(), ["/many/0000.md", "/many/0001.md", "/many/0002.md"]);
@@ -134,7 +134,7 @@ fn archived_objects_are_skipped() {
             The magic number is 42.
         --- stderr
         Skipped: 1 unreadable
-        1 passage · 1 document searched by hybrid
+        1 passage · 1 document searched by words and meaning
         --- exit 0
     "#]]);
 }
@@ -158,7 +158,7 @@ fn requests_are_signed_and_what_may_not_be_read_is_skipped() {
             The magic number is 42.
         --- stderr
         Skipped: 1 unreadable
-        1 passage · 1 document searched by hybrid
+        1 passage · 1 document searched by words and meaning
         --- exit 0
     "#]]);
     let denied = search("s3://shelf/docs/private/p.md", &id, &secret);

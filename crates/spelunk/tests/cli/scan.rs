@@ -91,7 +91,7 @@ fn a_cap_keeps_the_first_files_in_order() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        Skipped: 2 files-max
+        Skipped: 2 beyond the maximum number of files
         2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

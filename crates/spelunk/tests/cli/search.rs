@@ -35,7 +35,7 @@ fn passages_are_found_by_words_and_by_meaning() {
         docs/new.md:1  similarity 0.70
             The zebra lives in the annex.
         --- stderr
-        1 passage · 4 documents searched by hybrid
+        1 passage · 4 documents searched by words and meaning
         --- exit 0
     "#]]);
     scene.spelunk(["search", "zebra", "--mode", "magic"]).run().check(&expect![[r#"
@@ -76,7 +76,7 @@ fn a_lot_of_text_is_read_until_it_is_indexed() {
         animals.md:2102  similarity 0.74
             The okapi lives in the garden.
         --- stderr
-        1 passage · 1 document searched by hybrid
+        1 passage · 1 document searched by words and meaning
         --- exit 0
     "#]]);
 }

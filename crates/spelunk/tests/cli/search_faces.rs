@@ -210,7 +210,7 @@ fn code_is_told_by_words_and_the_user_why() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         warning: searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
-        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT
+        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     let cell = "```repl\ntry:\n    search('password', mode='meaning')\nexcept RuntimeError as error:\n    FINAL(str(error))\n```";
@@ -219,7 +219,7 @@ fn code_is_told_by_words_and_the_user_why() {
         the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT2
+        2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · no citations · run SHORT2
         --- exit 0
     "#]]);
 }

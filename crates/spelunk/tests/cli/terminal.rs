@@ -124,3 +124,21 @@ fn the_code_of_each_turn_and_the_demo_fit() {
         assert!(text.contains("turn 1") && text.contains("  > errors = grep(\"ERROR\")"), "{text}");
     }
 }
+
+#[test]
+fn results_are_wrapped_at_words_and_no_number_is_cut() {
+    let (scene, server) = (Scene::new(&NOTE), answering(LONG));
+    scene.answered(&server);
+    let at = |columns, args: &[&str]| shown(&scene, columns, args, &server.base_url());
+    assert_eq!(at(60, &["show"]).lines().last(), Some("run SHORT"));
+    expect![[r#"
+        RUN       STARTED      STATE
+        CALLS      COST  QUESTION
+        SHORT  just now     answered
+        1     $0.00  What is the magic number?
+    "#]]
+    .assert_eq(&at(40, &["run", "list"]));
+    for args in [["search", "magic"].as_slice(), &["doctor"], &["model", "list"], &["plan", "notes"]] {
+        at(80, args);
+    }
+}

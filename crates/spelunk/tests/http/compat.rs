@@ -190,7 +190,7 @@ fn a_run_without_an_answer_is_an_error_that_is_not_tried_again() {
     let server = serving(&scene, &model);
     let answer = server.post("/v1/chat/completions", &chat(&json!({})));
     assert_eq!(answer.header("x-should-retry"), Some("false"), "{}", answer.body);
-    expect![[r#"502 {"error":{"code":"model-unauthorized","message":"run SHORT: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401 (check the key in the environment, then run `spelunk doctor`)","param":null,"type":"server_error"}}"#]].assert_eq(&format!("{} {}", answer.status, shown(&scene, &answer.body)));
+    expect![[r#"502 {"error":{"code":"model-unauthorized","message":"run SHORT: call `0#0` failed: the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401 (check the key in the environment, then run `spelunk doctor`)","param":null,"type":"server_error"}}"#]].assert_eq(&format!("{} {}", answer.status, shown(&scene, &answer.body)));
     let n_before = n_calls(&model);
     let answer = server.post("/v1/chat/completions", &chat(&json!({ "stream": true })));
     assert!(n_calls(&model) > n_before);

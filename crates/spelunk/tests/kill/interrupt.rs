@@ -22,7 +22,7 @@ fn interrupted_by(signal: &str) {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
-        Interrupted. Continue: spelunk resume SHORT
+        Cancelled. Continue: spelunk resume SHORT
         --- exit 130
     "#]]);
     gate.open();

@@ -49,7 +49,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         --- stderr
         resuming run SHORT after event 13: reusing 1 completed call
         warning: 1 request was sent but not answered when the run stopped; it is counted as 5161 tokens (this is an upper bound; the provider's bill may be lower)
-        1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     // The exploration, the conclusion, the answer that was lost with its process, and the answer.

@@ -22,7 +22,7 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         Skipped: 1 secret
-        Redacted: 1 secret (keep them with `--allow-secrets`)
+        Redacted: 1 secret (keep it with `--allow-secrets`)
         1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -63,7 +63,7 @@ fn a_person_may_say_so_for_one_file() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         Skipped: 1 secret
-        Redacted: 1 secret (keep them with `--allow-secrets`)
+        Redacted: 1 secret (keep it with `--allow-secrets`)
         2 files · 133 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -101,7 +101,7 @@ fn passages_without_a_model_are_without_tokens_too() {
         --- stderr
 
         Skipped: 1 secret
-        Redacted: 1 secret (keep them with `--allow-secrets`)
+        Redacted: 1 secret (keep it with `--allow-secrets`)
         1 file · 84 B searched
         For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
         --- exit 4
@@ -114,7 +114,7 @@ fn a_plan_says_what_was_taken_out() {
     let ran = scene.spelunk(["plan", "notes", "--json"]).run();
     expect![[r#"
         Skipped: 1 secret
-        Redacted: 1 secret (keep them with `--allow-secrets`)
+        Redacted: 1 secret (keep it with `--allow-secrets`)
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(scene.normalise_json(&ran.stdout)["redacted"], serde_json::json!({ "github-token": 1 }));

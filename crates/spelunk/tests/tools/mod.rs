@@ -108,7 +108,7 @@ fn a_question_uses_a_tool_only_if_it_is_told_to_and_asks_before_it_changes_somet
         `book` may change something, so it needs consent: `--allow-tool book`
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · no citations · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(booked(&scene), "");
@@ -116,7 +116,7 @@ fn a_question_uses_a_tool_only_if_it_is_told_to_and_asks_before_it_changes_somet
         seat 1
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · run SHORT2
+        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · no citations · run SHORT2
         --- exit 0
     "#]]);
     assert_eq!(booked(&scene), "{\"seat\":\"7A\"}\n");
