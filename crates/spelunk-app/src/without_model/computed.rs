@@ -1,16 +1,18 @@
-//! Simple counts over lines and rows, for questions that can be understood without a model: every word of the question
-//! must be a known word, or a column or value of the table. Anything else is left to a model, and the output says so.
+//! Simple counts over rows, for questions that can be understood without a model: every word of the question must be a
+//! known word, or a column or value of the table. Anything else is left to a model, and the output says so.
 
 use spelunk_context::{Database, QueryWatch, View};
 use spelunk_tables::{Cell, Column, ColumnType, QueryResult, Table, Tables};
 
+use super::line_counts::count_lines;
+
 /// The largest text that is counted.
-const BYTES_MAX: u64 = 50_000_000;
+pub(super) const BYTES_MAX: u64 = 50_000_000;
 const WORDS_MAX: usize = 16;
 /// The most columns with many values that are searched for a value.
 const COLUMNS_SEARCHED_MAX: usize = 12;
 /// The most rows of a result that are shown, such as groups with the same count.
-const ROWS_MAX: usize = 5;
+pub(super) const ROWS_MAX: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Computed {
@@ -27,12 +29,17 @@ const QUERY_MS_MAX: u64 = 10_000;
 impl Computed {
     pub(super) fn of(view: &View, question: &str) -> Self {
         let words = words(question);
-        let Some(asked) = Asked::of(&words).filter(|_| words.len() <= WORDS_MAX && view.bytes() <= BYTES_MAX)
-        else {
+        let Some(asked) = Asked::of(&words) else { return Self::NotAsked };
+        let is_short = words.len() <= WORDS_MAX && view.bytes() <= BYTES_MAX;
+        if words.iter().any(|word| word.is("line")) {
+            match is_short.then(|| count_lines(view, question)).flatten() {
+                Some(counted) => return counted,
+                None if asked == Asked::Count => return Self::Unreadable,
+                None => {}
+            }
+        }
+        if !is_short {
             return Self::NotAsked;
-        };
-        if asked == Asked::Count && words.iter().any(|word| word.is("line")) {
-            return count_lines(view, &words);
         }
         // Questions without a model send no queries to a server.
         let here = view.narrow(|document| !matches!(document.database, Some(Database::Server(_))));
@@ -68,7 +75,7 @@ enum Asked {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     Falling,
     Rising,
 }
@@ -260,43 +267,6 @@ const FILLERS: &[&str] = &[
     "minimum",
     "line",
 ];
-
-/// Counts the lines that contain all words except fillers.
-fn count_lines(view: &View, words: &[Word]) -> Computed {
-    let wanted: Vec<&Word> =
-        words.iter().filter(|word| word.is_quoted || !FILLERS.iter().any(|known| word.is(known))).collect();
-    let (mut n_lines, mut n_found) = (0_u64, 0_u64);
-    for document in view.documents() {
-        let Ok(text) = view.read(document) else { return Computed::Unreadable };
-        for line in text.lines() {
-            n_lines += 1;
-            n_found += u64::from(wanted.iter().all(|word| has_word(line, word)));
-        }
-    }
-    let named: Vec<String> = wanted.iter().map(|word| format!("`{}`", word.text)).collect();
-    let which = if named.is_empty() {
-        "lines".to_owned()
-    } else {
-        format!("lines that contain {}", named.join(" and "))
-    };
-    Computed::Result { value: n_found.to_string(), how: format!("{which}, of {n_lines} lines") }
-}
-
-/// Whether a line contains a whole word. A word in capitals must be in capitals there too.
-fn has_word(line: &str, word: &Word) -> bool {
-    let is_exact = word.is_quoted || word.text.chars().any(char::is_uppercase);
-    let (line, wanted) = if is_exact {
-        (line.to_owned(), word.text.clone())
-    } else {
-        (line.to_lowercase(), word.text.to_lowercase())
-    };
-    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-    line.match_indices(&wanted).any(|(at, found)| {
-        let (before, after) = (line.get(..at), line.get(at + found.len()..));
-        is_edge(before.and_then(|text| text.chars().next_back()))
-            && is_edge(after.and_then(|text| text.chars().next()))
-    })
-}
 
 /// A question about one table: the columns that it names, in order, and the values that it selects.
 struct Reading {

@@ -177,7 +177,7 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         No model is configured. Computed:
 
         2
-            lines that contain `ERROR`, of 3 lines
+            lines with the word `ERROR` in any case, of 3 lines in `app.log`
         --- stderr
 
         1 file · 65 B searched
@@ -195,6 +195,11 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
         --- exit 4
     "#]]);
-    let ran = scene.spelunk(["ask", "which customer has the most orders?", "t"]).run();
-    assert!(ran.stdout.starts_with("No model is configured, and this count needs one. "), "{}", ran.stdout);
+    for (question, path) in
+        [("which customer has the most orders?", "t"), ("how many lines do not contain ERROR?", "app.log")]
+    {
+        let ran = scene.spelunk(["ask", question, path]).run();
+        let said = "No model is configured, and this count needs one. ";
+        assert!(ran.stdout.starts_with(said), "{question}: {}", ran.stdout);
+    }
 }
