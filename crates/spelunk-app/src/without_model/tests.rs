@@ -223,6 +223,11 @@ fn rows_are_counted_and_compared_where_every_word_is_in_the_table() {
         ("what is the average amount?", "17.5"),
         ("what is the total amount of paid orders?", "35"),
         ("which region occurs only once?", "east, north"),
+        ("which order has the highest amount?", "2, south, failed: 30"),
+        ("which paid order has the lowest amount?", "1, north, paid: 10"),
+        ("what is the highest amount?", "30"),
+        ("how many PAID orders are in South?", "1"),
+        ("how many orders in total?", "4"),
     ];
     for (question, value) in questions {
         assert_eq!(computed(&view, question), value, "{question}");
@@ -230,11 +235,37 @@ fn rows_are_counted_and_compared_where_every_word_is_in_the_table() {
 }
 
 #[test]
+fn text_of_a_table_is_compared_without_case() {
+    let rows = view(&[("tickets.csv", "id,status\n1,open\n2,Open\n3,open\n4,open\n5,closed\n")]);
+    assert_eq!(
+        how(&rows, "how many rows are open?"),
+        "4: SELECT COUNT(*) FROM \"tickets\" WHERE \"status\" IN ('Open', 'open'), over 5 rows"
+    );
+}
+
+#[test]
+fn a_value_of_several_columns_or_tables_is_ambiguous() {
+    let rows = "id,status,payment\n1,open,open\n2,closed,open\n3,open,closed\n4,open,failed\n";
+    let table = view(&[("orders.csv", rows)]);
+    assert_eq!(computed(&table, "how many orders are open?"), "cannot");
+    assert_eq!(computed(&table, "how many orders with status open?"), "3");
+    let tables =
+        view(&[("orders.csv", rows), ("returns.csv", "id,status,why\n1,open,late\n2,open,broken\n")]);
+    assert_eq!(computed(&tables, "how many rows with status open?"), "cannot");
+    assert_eq!(computed(&tables, "how many returns with status open?"), "2");
+}
+
+#[test]
 fn a_count_that_cannot_be_read_is_not_guessed() {
     let table = view(&[("orders.csv", ORDERS)]);
-    for question in
-        ["how many orders were suspicious?", "which customer has the most orders?", "how many regions?"]
-    {
+    for question in [
+        "how many orders were suspicious?",
+        "which customer has the most orders?",
+        "how many regions?",
+        "how many paid orders in north and south?",
+        "how many orders were paid at most once?",
+        "how many orders are not paid?",
+    ] {
         assert_eq!(computed(&table, question), "cannot", "{question}");
     }
     assert_eq!(computed(&table, "why did the order fail?"), "not asked");
