@@ -107,6 +107,27 @@ fn standard_input_is_searched_too() {
 }
 
 #[test]
+fn a_request_from_standard_input_says_what_it_needs() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["ask", "-"]).stdin("write a poem about the sea\n").run().check(&expect![[r#"
+        --- stderr
+        error: no model is configured, and a request without files needs one
+
+        hint: run `spelunk doctor`; to search a text from standard input, run `spelunk ask QUESTION -`
+        --- exit 2
+    "#]]);
+    for args in [&["ask", "-"][..], &["ask", QUESTION, "-"]] {
+        scene.spelunk(args.iter().copied()).stdin(" \n").run().check(&expect![[r#"
+            --- stderr
+            error: standard input is empty
+
+            hint: pipe a text into it
+            --- exit 2
+        "#]]);
+    }
+}
+
+#[test]
 fn where_nothing_matches_the_exit_code_says_so() {
     let scene = Scene::new(&FILES);
     scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r#"
