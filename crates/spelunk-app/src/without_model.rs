@@ -2,6 +2,7 @@
 //! one, and the best matching passages, each with the sentence closest to the question.
 
 mod computed;
+mod line_counts;
 mod nearness;
 mod sentences;
 

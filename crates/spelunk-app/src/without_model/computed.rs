@@ -1,16 +1,21 @@
-//! Simple counts over lines and rows, for questions that can be understood without a model: every word of the question
-//! must be a known word, or a column or value of the table. Anything else is left to a model, and the output says so.
+//! Simple counts over rows, for questions that can be understood without a model: every word of the question must be a
+//! known word, or a column or value of the table. Anything else is left to a model, and the output says so.
 
 use spelunk_context::{Database, QueryWatch, View};
 use spelunk_tables::{Cell, Column, ColumnType, QueryResult, Table, Tables};
 
+use super::line_counts::count_lines;
+
 /// The largest text that is counted.
-const BYTES_MAX: u64 = 50_000_000;
+pub(super) const BYTES_MAX: u64 = 50_000_000;
 const WORDS_MAX: usize = 16;
 /// The most columns with many values that are searched for a value.
 const COLUMNS_SEARCHED_MAX: usize = 12;
 /// The most rows of a result that are shown, such as groups with the same count.
-const ROWS_MAX: usize = 5;
+pub(super) const ROWS_MAX: usize = 5;
+
+/// The most cells of a row that are shown besides its value.
+const ROW_CELLS_MAX: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Computed {
@@ -27,12 +32,17 @@ const QUERY_MS_MAX: u64 = 10_000;
 impl Computed {
     pub(super) fn of(view: &View, question: &str) -> Self {
         let words = words(question);
-        let Some(asked) = Asked::of(&words).filter(|_| words.len() <= WORDS_MAX && view.bytes() <= BYTES_MAX)
-        else {
+        let Some(asked) = Asked::of(&words) else { return Self::NotAsked };
+        let is_short = words.len() <= WORDS_MAX && view.bytes() <= BYTES_MAX;
+        if words.iter().any(|word| word.is("line")) {
+            match is_short.then(|| count_lines(view, question)).flatten() {
+                Some(counted) => return counted,
+                None if asked == Asked::Count => return Self::Unreadable,
+                None => {}
+            }
+        }
+        if !is_short {
             return Self::NotAsked;
-        };
-        if asked == Asked::Count && words.iter().any(|word| word.is("line")) {
-            return count_lines(view, &words);
         }
         // Questions without a model send no queries to a server.
         let here = view.narrow(|document| !matches!(document.database, Some(Database::Server(_))));
@@ -40,14 +50,21 @@ impl Computed {
         let Some(mut tables) = tables.filter(|tables| tables.are_most_of(&here)) else {
             return Self::NotAsked;
         };
+        let mut read: Vec<(Table, Reading)> = Vec::new();
         for table in tables.tables().to_vec() {
-            let sql = Reading::of(&mut tables, &table, &words).and_then(|reading| reading.sql(asked, &table));
-            let Some(sql) = sql else { continue };
-            let Ok(result) = tables.query(&sql, ROWS_MAX) else { continue };
-            if !result.is_empty() {
-                let value = in_words(&result);
-                return Self::Result { value, how: format!("{sql}, over {} rows", table.n_rows) };
-            }
+            read.extend(Reading::of(&mut tables, &table, asked, &words).map(|reading| (table, reading)));
+        }
+        // Of several tables, the one with this name: `orders`, not `order_items`.
+        if read.len() > 1 {
+            read.retain(|(table, _)| words.iter().any(|word| word.is(&table.name)));
+        }
+        if let [(table, reading)] = read.as_slice()
+            && let Some(sql) = reading.sql(asked, table)
+            && let Ok(result) = tables.query(&sql, ROWS_MAX)
+            && !result.is_empty()
+        {
+            let value = in_words(&result);
+            return Self::Result { value, how: format!("{sql}, over {} rows", table.n_rows) };
         }
         Self::Unreadable
     }
@@ -68,7 +85,7 @@ enum Asked {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     Falling,
     Rising,
 }
@@ -83,45 +100,63 @@ impl Order {
 }
 
 /// Words that ask for an aggregate.
-const AGGREGATES: [(&str, &str); 8] = [
-    ("average", "AVG"),
-    ("mean", "AVG"),
-    ("median", "median"),
-    ("total", "SUM"),
-    ("sum", "SUM"),
-    ("maximum", "MAX"),
-    ("minimum", "MIN"),
-    ("overall", "SUM"),
+const AGGREGATES: [(&str, &[&str]); 5] = [
+    ("AVG", &["average", "mean"]),
+    ("median", &["median"]),
+    ("SUM", &["total", "sum", "overall"]),
+    ("MAX", &["maximum"]),
+    ("MIN", &["minimum"]),
 ];
+const DISTINCT: &[&str] = &["distinct", "different", "unique"];
+const FREQUENT: &[&str] = &["common", "frequent", "frequently", "often", "time"];
 
 impl Asked {
     fn of(words: &[Word]) -> Option<Self> {
         let has = |any: &[&str]| words.iter().any(|word| any.iter().any(|known| word.is(known)));
         let is_which = has(&["which", "what", "who"]);
         if has(&["many", "count"]) || (has(&["number"]) && has(&["of"])) {
-            return Some(if has(&["distinct", "different", "unique"]) {
-                Self::CountDistinct
-            } else {
-                Self::Count
-            });
+            return Some(if has(DISTINCT) { Self::CountDistinct } else { Self::Count });
         }
-        if is_which && has(&["once"]) && has(&["only"]) {
-            return Some(Self::Once);
+        let ways = [
+            Self::Once,
+            Self::Most(Order::Falling),
+            Self::Most(Order::Rising),
+            Self::Highest(Order::Falling),
+            Self::Highest(Order::Rising),
+        ];
+        if let Some(way) = ways
+            .into_iter()
+            .find(|way| is_which && has(way.words()) && (*way != Self::Once || has(way.more_words())))
+        {
+            return Some(way);
         }
-        if is_which && has(&["most", "commonest"]) {
-            return Some(Self::Most(Order::Falling));
+        let aggregate = AGGREGATES.iter().find(|(_, words)| has(words));
+        aggregate.map(|(function, _)| Self::Aggregate(function))
+    }
+
+    /// The words that ask for it; in other questions, they would mean something else.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Count | Self::CountDistinct => &["many", "count", "number", "total", "overall"],
+            Self::Once => &["once"],
+            Self::Most(Order::Falling) => &["most", "commonest"],
+            Self::Most(Order::Rising) => &["fewest", "least"],
+            Self::Highest(Order::Falling) => &["highest", "largest", "biggest", "greatest"],
+            Self::Highest(Order::Rising) => &["lowest", "smallest"],
+            Self::Aggregate(function) => {
+                AGGREGATES.iter().find(|(name, _)| *name == function).map_or(&[], |(_, words)| *words)
+            }
         }
-        if is_which && has(&["fewest", "least"]) {
-            return Some(Self::Most(Order::Rising));
+    }
+
+    /// Words that only go with those.
+    fn more_words(self) -> &'static [&'static str] {
+        match self {
+            Self::CountDistinct => DISTINCT,
+            Self::Most(_) => FREQUENT,
+            Self::Once => &["only"],
+            Self::Count | Self::Highest(_) | Self::Aggregate(_) => &[],
         }
-        if is_which && has(&["highest", "largest", "biggest", "greatest"]) {
-            return Some(Self::Highest(Order::Falling));
-        }
-        if is_which && has(&["lowest", "smallest"]) {
-            return Some(Self::Highest(Order::Rising));
-        }
-        let aggregate = AGGREGATES.iter().find(|(word, _)| has(&[word]));
-        aggregate.map(|(_, function)| Self::Aggregate(function))
     }
 }
 
@@ -175,74 +210,46 @@ const FILLERS: &[&str] = &[
     "and",
     "appear",
     "are",
-    "at",
     "be",
     "by",
-    "common",
-    "commonest",
     "contain",
     "containing",
-    "count",
     "data",
     "did",
-    "different",
-    "distinct",
     "do",
     "does",
-    "each",
     "entry",
     "event",
-    "fewest",
     "file",
     "for",
-    "frequent",
-    "frequently",
     "from",
     "had",
     "has",
     "have",
-    "highest",
     "how",
     "in",
     "include",
     "including",
     "is",
     "it",
-    "largest",
-    "biggest",
-    "greatest",
-    "least",
     "log",
     "logged",
-    "lowest",
-    "many",
     "match",
     "mention",
     "mentioning",
-    "most",
-    "number",
     "occur",
     "occurred",
     "of",
-    "often",
     "on",
-    "once",
-    "only",
-    "overall",
     "record",
     "row",
     "say",
-    "smallest",
     "table",
     "that",
     "the",
     "there",
     "these",
     "this",
-    "time",
-    "times",
-    "to",
-    "unique",
     "value",
     "was",
     "were",
@@ -251,64 +258,24 @@ const FILLERS: &[&str] = &[
     "who",
     "with",
     "word",
-    "average",
-    "mean",
-    "median",
-    "total",
-    "sum",
-    "maximum",
-    "minimum",
     "line",
 ];
-
-/// Counts the lines that contain all words except fillers.
-fn count_lines(view: &View, words: &[Word]) -> Computed {
-    let wanted: Vec<&Word> =
-        words.iter().filter(|word| word.is_quoted || !FILLERS.iter().any(|known| word.is(known))).collect();
-    let (mut n_lines, mut n_found) = (0_u64, 0_u64);
-    for document in view.documents() {
-        let Ok(text) = view.read(document) else { return Computed::Unreadable };
-        for line in text.lines() {
-            n_lines += 1;
-            n_found += u64::from(wanted.iter().all(|word| has_word(line, word)));
-        }
-    }
-    let named: Vec<String> = wanted.iter().map(|word| format!("`{}`", word.text)).collect();
-    let which = if named.is_empty() {
-        "lines".to_owned()
-    } else {
-        format!("lines that contain {}", named.join(" and "))
-    };
-    Computed::Result { value: n_found.to_string(), how: format!("{which}, of {n_lines} lines") }
-}
-
-/// Whether a line contains a whole word. A word in capitals must be in capitals there too.
-fn has_word(line: &str, word: &Word) -> bool {
-    let is_exact = word.is_quoted || word.text.chars().any(char::is_uppercase);
-    let (line, wanted) = if is_exact {
-        (line.to_owned(), word.text.clone())
-    } else {
-        (line.to_lowercase(), word.text.to_lowercase())
-    };
-    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-    line.match_indices(&wanted).any(|(at, found)| {
-        let (before, after) = (line.get(..at), line.get(at + found.len()..));
-        is_edge(before.and_then(|text| text.chars().next_back()))
-            && is_edge(after.and_then(|text| text.chars().next()))
-    })
-}
 
 /// A question about one table: the columns that it names, in order, and the values that it selects.
 struct Reading {
     columns: Vec<Column>,
     /// Conditions, each with the name of its column.
     conditions: Vec<(String, String)>,
+    /// Whether a row is asked for: `which order has the highest amount?`.
+    asks_for_rows: bool,
 }
 
 impl Reading {
-    /// `None` if a word is neither known nor in the table.
-    fn of(tables: &mut Tables, table: &Table, words: &[Word]) -> Option<Self> {
-        let mut reading = Self { columns: Vec::new(), conditions: Vec::new() };
+    /// `None` if a word is neither known nor in the table, or if two values of one column are named: `north and south`.
+    fn of(tables: &mut Tables, table: &Table, asked: Asked, words: &[Word]) -> Option<Self> {
+        let asks_for_rows =
+            words.iter().any(|word| word.is("which") || word.is("who") || names_table(table, word));
+        let mut reading = Self { columns: Vec::new(), conditions: Vec::new(), asks_for_rows };
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let pair = words.get(at + 1).map(|next| format!("{} {}", word.text, next.text));
@@ -318,7 +285,7 @@ impl Reading {
                 at += 2;
                 continue;
             }
-            if let Some(condition) = pair.as_deref().and_then(|pair| condition_of(table, pair)) {
+            if let Some(condition) = pair.as_deref().and_then(|pair| condition_of(table, pair, words)) {
                 reading.conditions.push(condition);
                 at += 2;
                 continue;
@@ -326,22 +293,27 @@ impl Reading {
             at += 1;
             if let Some(column) = column_of(table, &word.text).filter(|_| !word.is_quoted) {
                 reading.columns.push(column.clone());
-            } else if let Some(condition) = condition_of(table, &word.text) {
+            } else if let Some(condition) = condition_of(table, &word.text, words) {
                 reading.conditions.push(condition);
-            } else if word.is_quoted || !(is_filler(word) || names_table(table, word)) {
+            } else if word.is_quoted || !(is_filler(asked, word) || names_table(table, word)) {
                 reading.conditions.push(search(tables, table, &word.text)?);
             }
         }
-        Some(reading)
+        let mut names: Vec<&str> = reading.conditions.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.windows(2).all(|pair| pair[0] != pair[1]).then_some(reading)
     }
 
-    fn sql(self, asked: Asked, table: &Table) -> Option<String> {
-        let Self { mut columns, conditions } = self;
+    fn sql(&self, asked: Asked, table: &Table) -> Option<String> {
+        let (mut columns, mut conditions) = (self.columns.clone(), self.conditions.clone());
         // A column next to its own value adds nothing: `status 500`.
         if asked != Asked::CountDistinct {
             columns.retain(|column| !conditions.iter().any(|(name, _)| *name == column.name));
         }
         columns.dedup_by(|a, b| a.name == b.name);
+        if let (Asked::Highest(_), Some(value)) = (asked, columns.last()) {
+            conditions.push((value.name.clone(), format!("\"{}\" IS NOT NULL", value.name)));
+        }
         let all: Vec<&str> = conditions.iter().map(|(_, condition)| condition.as_str()).collect();
         let filter = if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) };
         let from = format!("FROM \"{}\"{filter}", table.name);
@@ -360,15 +332,18 @@ impl Reading {
                 group = name(group),
                 sum = name(sum)
             )),
-            (Asked::Highest(order), [group, value]) if value.kind != ColumnType::Text => Some(format!(
-                "SELECT {}, {value} {from} ORDER BY {value} {} LIMIT {ROWS_MAX}",
-                name(group),
-                order.sql(),
-                value = name(value)
-            )),
-            (Asked::Highest(order), [value]) if value.kind != ColumnType::Text => {
-                let function = if order == Order::Falling { "MAX" } else { "MIN" };
-                Some(format!("SELECT {function}({}) {from}", name(value)))
+            (Asked::Highest(order), [others @ .., value])
+                if value.kind != ColumnType::Text && others.len() <= 1 =>
+            {
+                let own =
+                    table.columns.iter().filter(|column| column.name != value.name && self.asks_for_rows);
+                let shown: Vec<String> = match others {
+                    [] => own.take(ROW_CELLS_MAX).chain([value]).map(name).collect(),
+                    _ => columns.iter().map(name).collect(),
+                };
+                let rows_max = if shown.len() > 1 { ROWS_MAX } else { 1 };
+                let (shown, value) = (shown.join(", "), name(value));
+                Some(format!("SELECT {shown} {from} ORDER BY {value} {} LIMIT {rows_max}", order.sql()))
             }
             (Asked::Once, [only]) => {
                 Some(format!("SELECT {only} {from} GROUP BY {only} HAVING COUNT(*) = 1", only = name(only)))
@@ -381,8 +356,8 @@ impl Reading {
     }
 }
 
-fn is_filler(word: &Word) -> bool {
-    FILLERS.iter().any(|known| word.is(known))
+fn is_filler(asked: Asked, word: &Word) -> bool {
+    [FILLERS, asked.words(), asked.more_words()].concat().iter().any(|known| word.is(known))
 }
 
 /// Whether a word is the name of the table, as in `how many orders`.
@@ -399,19 +374,33 @@ fn column_of<'t>(table: &'t Table, words: &str) -> Option<&'t Column> {
     table.columns.iter().find(|column| is_form(&plain(&column.original), &wanted))
 }
 
-/// The condition for a value that a column is known to contain.
-fn condition_of(table: &Table, words: &str) -> Option<(String, String)> {
-    let wanted = words.to_lowercase();
+/// The condition for a value that a column is known to contain, in any case. If several columns contain it, a word of
+/// the question must name one of them.
+fn condition_of(table: &Table, wanted: &str, words: &[Word]) -> Option<(String, String)> {
+    let wanted = wanted.to_lowercase();
+    let mut found: Vec<(&Column, Vec<String>)> = Vec::new();
     for column in &table.columns {
-        let known = column.few.iter().flatten().find(|value| is_form(&value.to_lowercase(), &wanted));
-        if let Some(value) = known {
-            return Some((
-                column.name.clone(),
-                format!("\"{}\" = {}", column.name, literal(value, column.kind)),
-            ));
+        let having = |is_it: &dyn Fn(&str) -> bool| {
+            let values = column.few.iter().flatten().filter(|value| is_it(&value.to_lowercase()));
+            values.map(|value| literal(value, column.kind)).collect::<Vec<_>>()
+        };
+        let same = having(&|value| value == wanted);
+        let values = if same.is_empty() { having(&|value| is_form(value, &wanted)) } else { same };
+        if !values.is_empty() {
+            found.push((column, values));
         }
     }
-    None
+    if found.len() > 1 {
+        let is_named =
+            |column: &Column| words.iter().any(|word| column_of(table, &word.text) == Some(column));
+        found.retain(|(column, _)| is_named(column));
+    }
+    let [(column, values)] = found.as_slice() else { return None };
+    let condition = match values.as_slice() {
+        [one] => format!("\"{}\" = {one}", column.name),
+        several => format!("\"{}\" IN ({})", column.name, several.join(", ")),
+    };
+    Some((column.name.clone(), condition))
 }
 
 /// The condition for a value that some row contains. It is ambiguous if two columns contain it.
@@ -421,7 +410,7 @@ fn search(tables: &mut Tables, table: &Table, value: &str) -> Option<(String, St
         if column.kind != ColumnType::Text && value.parse::<f64>().is_err() {
             continue;
         }
-        let condition = format!("\"{}\" = {}", column.name, literal(value, column.kind));
+        let condition = format!("\"{}\" = {} COLLATE NOCASE", column.name, literal(value, column.kind));
         let n_rows =
             tables.query(&format!("SELECT COUNT(*) FROM \"{}\" WHERE {condition}", table.name), 1).ok()?;
         if matches!(n_rows.rows.as_slice(), [row] if matches!(row.as_slice(), [Cell::Integer(1..)])) {
@@ -445,16 +434,22 @@ fn literal(value: &str, kind: ColumnType) -> String {
     }
 }
 
-/// One value, or the first row and all rows that tie with it.
+/// One value, or the first row and all rows that tie with it: `2, south, failed: 30`.
 fn in_words(result: &QueryResult) -> String {
-    let of_row = |row: &Vec<Cell>| row.iter().map(Cell::to_string).collect::<Vec<_>>().join(": ");
+    let of_row = |row: &Vec<Cell>| {
+        let cells: Vec<String> = row.iter().map(Cell::to_string).collect();
+        match cells.as_slice() {
+            [own @ .., value] if !own.is_empty() => format!("{}: {value}", own.join(", ")),
+            _ => cells.concat(),
+        }
+    };
     let equals = |row: &&Vec<Cell>| match result.rows.first() {
-        Some(first) if first.len() == 2 => row.last() == first.last(),
+        Some(first) if first.len() > 1 => row.last() == first.last(),
         Some(_) | None => true,
     };
     let mut rows: Vec<String> = result.rows.iter().filter(equals).map(of_row).collect();
     if result.is_cut {
         rows.push("…".to_owned());
     }
-    rows.join(", ")
+    rows.join(if result.rows.first().is_some_and(|first| first.len() > 2) { "; " } else { ", " })
 }

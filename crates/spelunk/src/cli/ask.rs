@@ -234,6 +234,11 @@ fn show_passages(
     along: Vec<SourceInput>,
 ) -> Result<ExitCode, Failure> {
     let corpus = Arc::new(read_sources(app, args, along)?.corpus.as_text()?);
+    if args.is_alone && corpus.documents().is_empty() {
+        let message = "no model is configured, and a request without files needs one".to_owned();
+        let hint = "run `spelunk doctor`; to search a text from standard input, run `spelunk ask QUESTION -`";
+        return Err(Usage { message, hint: hint.into() }.into());
+    }
     let mut progress = IndexingLine::new(app.quiet);
     let view = View::of(Arc::clone(&corpus));
     let found = without_model::find(app, &view, question, &mut |so_far| progress.draw(so_far))?;

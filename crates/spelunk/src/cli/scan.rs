@@ -135,6 +135,11 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     if text.len() as u64 > STDIN_BYTES_MAX {
         return Err(refused(format!("standard input is longer than {}", bytes(STDIN_BYTES_MAX))).into());
     }
+    if text.trim_ascii().is_empty() {
+        return Err(
+            Usage { message: "standard input is empty".into(), hint: "pipe a text into it".into() }.into()
+        );
+    }
     Ok(text)
 }
 

@@ -107,6 +107,27 @@ fn standard_input_is_searched_too() {
 }
 
 #[test]
+fn a_request_from_standard_input_says_what_it_needs() {
+    let scene = Scene::new(&FILES);
+    scene.spelunk(["ask", "-"]).stdin("write a poem about the sea\n").run().check(&expect![[r#"
+        --- stderr
+        error: no model is configured, and a request without files needs one
+
+        hint: run `spelunk doctor`; to search a text from standard input, run `spelunk ask QUESTION -`
+        --- exit 2
+    "#]]);
+    for args in [&["ask", "-"][..], &["ask", QUESTION, "-"]] {
+        scene.spelunk(args.iter().copied()).stdin(" \n").run().check(&expect![[r#"
+            --- stderr
+            error: standard input is empty
+
+            hint: pipe a text into it
+            --- exit 2
+        "#]]);
+    }
+}
+
+#[test]
 fn where_nothing_matches_the_exit_code_says_so() {
     let scene = Scene::new(&FILES);
     scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r#"
@@ -177,7 +198,7 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         No model is configured. Computed:
 
         2
-            lines that contain `ERROR`, of 3 lines
+            lines with the word `ERROR` in any case, of 3 lines in `app.log`
         --- stderr
 
         1 file · 65 B searched
@@ -195,6 +216,11 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
         --- exit 4
     "#]]);
-    let ran = scene.spelunk(["ask", "which customer has the most orders?", "t"]).run();
-    assert!(ran.stdout.starts_with("No model is configured, and this count needs one. "), "{}", ran.stdout);
+    for (question, path) in
+        [("which customer has the most orders?", "t"), ("how many lines do not contain ERROR?", "app.log")]
+    {
+        let ran = scene.spelunk(["ask", question, path]).run();
+        let said = "No model is configured, and this count needs one. ";
+        assert!(ran.stdout.starts_with(said), "{question}: {}", ran.stdout);
+    }
 }
