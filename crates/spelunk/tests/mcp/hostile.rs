@@ -115,10 +115,9 @@ fn lines_that_are_no_messages_are_survived() {
 fn messages_show_paths_as_the_client_wrote_them() {
     let scene = Scene::new(&[(".env", "A=1\n")]);
     let mut client = Client::plain(&scene);
-    for (tool, arguments) in [
-        ("context_add", json!({ "path": ".env" })),
-        ("rlm_plan", json!({ "paths": [".env"] })),
-    ] {
+    for (tool, arguments) in
+        [("context_add", json!({ "path": ".env" })), ("rlm_plan", json!({ "paths": [".env"] }))]
+    {
         let said = client.call(tool, &arguments).to_string();
         assert!(said.contains("`.env`") && !said.contains("--allow-secrets"), "{said}");
         assert!(!said.contains(scene.root().to_str().unwrap()), "{said}");
