@@ -391,11 +391,28 @@ test('two runs are compared: answers, figures, trees, findings', async () => {
   await close(page);
 });
 
+test('errors are recovered only where the run was, and no token is asked for in vain', async () => {
+  const errors = [{ call: '0#0', code: 'model-refused', message: 'no' }];
+  mock.runs[OLD].report = { findings: [], errors, outcome: { is: 'failed' } };
+  mock.runs[LARGE].report = { findings: [], errors, outcome: { is: 'answered' } };
+  const page = await openPage(browser);
+  for (const [run, title] of [
+    [OLD, 'Errors 1'],
+    [LARGE, 'Recovered errors 1'],
+  ]) {
+    await page.goto(`${mock.url}#/run/${run}/answer`);
+    await page.locator('summary', { hasText: new RegExp(`^${title}$`, 'u') }).waitFor();
+  }
+  assert.ok(await page.locator('#open-token').isHidden());
+  await close(page);
+});
+
 test('a token is taken out of the address, kept for the tab, and sent', async () => {
   mock.token = 'spk_secret';
   const page = await openPage(browser);
   await page.goto(`${mock.url}#token=spk_secret&/run/${OLD}/cells`);
   await page.locator('.cell').first().waitFor();
+  await page.locator('#open-token').waitFor();
   assert.ok(!page.url().includes('spk_secret') && page.url().endsWith(`#/run/${OLD}/cells`), page.url());
   const secret = mock.requests.filter((request) => request.path.startsWith('/v1'));
   assert.ok(

@@ -180,10 +180,8 @@ fn a_directory_is_registered_without_its_secrets() {
     assert_eq!(added["skipped"], json!({ "secret": 1 }));
     expect![[r#"
         FAILED error: could not read the context `.env`
-          caused by: `DIR/work/d/.env` may contain secrets and was not read
-
-        hint: HINT"#]]
-    .assert_eq(&without_hint(&scene, &client.text("context_register", &json!({ "path": "d/.env" }))));
+          caused by: `d/.env` may contain secrets and was not read"#]]
+    .assert_eq(&client.text("context_register", &json!({ "path": "d/.env" })));
 }
 
 #[test]
@@ -197,14 +195,6 @@ fn what_another_process_registers_is_seen() {
     assert_eq!(client.data("context_list", &json!({}))["total"], 3);
     // It is listed, but a file outside the roots cannot be read.
     assert!(client.text("context_peek", &json!({ "context_id": "x" })).starts_with("FAILED"));
-}
-
-fn without_hint(scene: &Scene, text: &str) -> String {
-    let text = scene.normalise(text);
-    match text.split_once("hint: ") {
-        Some((before, _)) => format!("{before}hint: HINT"),
-        None => text,
-    }
 }
 
 #[test]
