@@ -113,7 +113,7 @@ pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64
         remarks.push(format!("Skipped: {}", listed(skipped)));
     }
     if !redacted.is_empty() {
-        let n_secrets = redacted.values().sum();
+        let n_secrets: u64 = redacted.values().sum();
         let them = if n_secrets == 1 { "it" } else { "them" };
         remarks
             .push(format!("Redacted: {} (keep {them} with `--allow-secrets`)", count(n_secrets, "secret")));

@@ -175,9 +175,9 @@ fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
     }
     let text = outcome.text.trim_end();
     if app.json {
-        print_line(json!({ "text": text }))
+        print_line(json!({ "text": text }));
     } else {
-        print_line(text)
+        print_line(text);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -188,9 +188,9 @@ fn finish(app: &App, folder: &Folder) -> Result<ExitCode, Failure> {
         hint: "write the answer to `output/answer.md`, then call `spelunk tool finish` again".into(),
     })?;
     if app.json {
-        print_line(json!({ "answer": answer }))
+        print_line(json!({ "answer": answer }));
     } else {
-        print_line(answer)
+        print_line(answer);
     }
     Ok(ExitCode::SUCCESS)
 }

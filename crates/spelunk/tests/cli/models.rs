@@ -140,7 +140,7 @@ fn a_program_can_be_the_model() {
         It is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        command/mine (model.provider is command)
+        command/mine (set with --model)
         warning: no price is known for command/mine: its cost is not counted (set its prices with `model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`, or use `--max-tokens` instead of `--max-cost`)
         1 file · 35 B read · 1 call · 239 tokens · $0.00 · TIME · run SHORT
         --- exit 0
