@@ -223,6 +223,7 @@ fn small_schemas() -> Value {
             "required": ["run", "state", "links"],
             "properties": {
                 "run": run_id(),
+                "id": { "type": "string", "deprecated": true, "description": "The same as `run`" },
                 "state": text,
                 "links": { "type": "object", "additionalProperties": text },
             },

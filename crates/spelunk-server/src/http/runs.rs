@@ -216,6 +216,7 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     let at = format!("/v1/runs/{run}");
     let body = json!({
         "run": run,
+        "id": run,
         "state": state,
         "links": {
             "self": at,

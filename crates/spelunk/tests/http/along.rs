@@ -60,8 +60,8 @@ fn a_form_brings_attachments_under_harmless_names() {
     let send = || server.send("POST", "/v1/runs", &headers, form.as_bytes());
     let answer = send();
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let run = answer.json()["run"].as_str().unwrap().to_owned();
-    assert_eq!(send().json()["run"], run.as_str(), "the same form under the same key");
+    let run = answer.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(send().json()["id"], run.as_str(), "the same form under the same key");
     server.finish(&run);
     expect![[r#"
         "What is the magic number?" ["attachments/passwd", "attachments/PASSWD-2", "attachments/attachment", "plain.txt", "attachments/passwd-3"]

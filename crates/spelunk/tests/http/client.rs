@@ -136,7 +136,7 @@ impl Server {
     pub(crate) fn ask_with(&self, request: &Value) -> String {
         let answer = self.post("/v1/runs", request);
         assert_eq!(answer.status, 202, "{}", answer.body);
-        answer.json()["run"].as_str().unwrap().to_owned()
+        answer.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// Watches a run to its end.

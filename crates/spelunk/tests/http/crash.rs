@@ -20,7 +20,7 @@ fn in_the_middle(scene: &Scene, model: &ModelServer, gate: &Gate) -> (Server, Ve
         let headers = [("Content-Type", "multipart/form-data; boundary=B")];
         let answer = server.send("POST", "/v1/runs", &headers, form.as_bytes());
         assert_eq!(answer.status, 202, "{}", answer.body);
-        answer.json()["run"].as_str().unwrap().to_owned()
+        answer.json()["id"].as_str().unwrap().to_owned()
     };
     let mut runs = vec![upload("Under way?")];
     wait_at(gate, model);

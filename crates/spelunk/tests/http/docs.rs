@@ -79,7 +79,7 @@ fn every_example_does_what_the_page_says() {
     for (command, shown) in examples() {
         let answer = curl(&server, &scene, &command.replace("RUN", &run));
         if run.is_empty() {
-            run = answer.json()["run"].as_str().unwrap().to_owned();
+            run = answer.json()["id"].as_str().unwrap().to_owned();
             server.finish(&run);
         }
         if shown.is_empty() {

@@ -35,7 +35,7 @@ fn an_agent_is_asked_more_and_the_same_run_goes_on() {
     let run = answered(&server);
     let n_events = scene.journal(&run).len() as u64;
     let answer = server.post(&format!("/v1/runs/{run}/questions"), &json!({ "question": "And half of it?" }));
-    assert_eq!((answer.status, answer.json()["run"].as_str()), (202, Some(run.as_str())), "{}", answer.body);
+    assert_eq!((answer.status, answer.json()["id"].as_str()), (202, Some(run.as_str())), "{}", answer.body);
     let events: Vec<_> = server.watch(&run, n_events).collect();
     assert_eq!(events.last().unwrap().data, r#"{"state":"answered"}"#);
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).take(2).collect();

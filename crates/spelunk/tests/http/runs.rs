@@ -13,7 +13,7 @@ fn a_question_is_answered_and_the_events_are_those_of_the_journal() {
     let server = Server::start(&scene, &[], Some(&model));
     let answer = server.post("/v1/runs", &json!({ "question": QUESTION, "paths": ["notes"] }));
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let run = answer.json()["run"].as_str().unwrap().to_owned();
+    let run = answer.json()["id"].as_str().unwrap().to_owned();
     assert_eq!(answer.header("location"), Some(format!("/v1/runs/{run}").as_str()));
     let events = server.finish(&run);
     let journal = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
@@ -50,7 +50,7 @@ fn text_and_uploads_are_answered_from() {
     let headers = [("Content-Type", "multipart/form-data; boundary=B")];
     let answer = server.send("POST", "/v1/runs", &headers, form.as_bytes());
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let run = answer.json()["run"].as_str().unwrap().to_owned();
+    let run = answer.json()["id"].as_str().unwrap().to_owned();
     server.finish(&run);
     let result = server.get(&format!("/v1/runs/{run}/result")).json();
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_long_upload_arrives_whole() {
     let headers = [("Content-Type", "multipart/form-data; boundary=B9")];
     let answer = server.send("POST", "/v1/runs", &headers, form.as_bytes());
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let run = answer.json()["run"].as_str().unwrap().to_owned();
+    let run = answer.json()["id"].as_str().unwrap().to_owned();
     server.finish(&run);
     let blob = scene.journal(&run)[0]["sources"][0]["content"]["blob"].as_str().unwrap().to_owned();
     assert!(server.get(&format!("/v1/runs/{run}/blobs/{blob}")).body == text);
@@ -175,7 +175,7 @@ fn the_same_key_is_the_same_run_also_after_a_restart() {
         let body = json!({ "question": question, "paths": ["notes"] }).to_string();
         server.send("POST", "/v1/runs", &headers, body.as_bytes())
     };
-    let id = |answer: super::client::Answer| answer.json()["run"].as_str().unwrap().to_owned();
+    let id = |answer: super::client::Answer| answer.json()["id"].as_str().unwrap().to_owned();
     let run = id(ask(&server, "k1", QUESTION));
     assert_eq!(id(ask(&server, "k1", QUESTION)), run);
     assert_eq!(ask(&server, "k1", "Another?").problem(), (409, "key-reused".into()));
