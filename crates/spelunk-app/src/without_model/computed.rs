@@ -204,62 +204,13 @@ fn words(question: &str) -> Vec<Word> {
 
 /// Question words, conjunctions and names for rows, which select nothing.
 const FILLERS: &[&str] = &[
-    "a",
-    "all",
-    "an",
-    "and",
-    "appear",
-    "are",
-    "be",
-    "by",
-    "contain",
-    "containing",
-    "data",
-    "did",
-    "do",
-    "does",
-    "entry",
-    "event",
-    "file",
-    "for",
-    "from",
-    "had",
-    "has",
-    "have",
-    "how",
-    "in",
-    "include",
-    "including",
-    "is",
-    "it",
-    "log",
-    "logged",
-    "match",
-    "mention",
-    "mentioning",
-    "occur",
-    "occurred",
-    "of",
-    "on",
-    "record",
-    "row",
-    "say",
-    "table",
-    "that",
-    "the",
-    "there",
-    "these",
-    "this",
-    "value",
-    "was",
-    "were",
-    "what",
-    "which",
-    "who",
-    "with",
-    "word",
-    "line",
+    "a", "all", "an", "and", "appear", "are", "be", "by", "contain", "data", "did", "do", "does", "entry",
+    "event", "file", "for", "from", "had", "has", "have", "how", "in", "include", "is", "it", "log",
+    "logged", "match", "mention", "occur", "occurred", "of", "on", "record", "row", "say", "table", "that",
+    "the", "there", "these", "this", "value", "was", "were", "what", "which", "who", "with", "word", "line",
 ];
+
+const LONG_FILLERS: &[&str] = &["containing", "including", "mentioning"];
 
 /// A question about one table: the columns that it names, in order, and the values that it selects.
 struct Reading {
@@ -357,7 +308,7 @@ impl Reading {
 }
 
 fn is_filler(asked: Asked, word: &Word) -> bool {
-    [FILLERS, asked.words(), asked.more_words()].concat().iter().any(|known| word.is(known))
+    [FILLERS, LONG_FILLERS, asked.words(), asked.more_words()].concat().iter().any(|known| word.is(known))
 }
 
 /// Whether a word is the name of the table, as in `how many orders`.

@@ -40,10 +40,13 @@ pub(super) fn count_lines(view: &View, question: &str) -> Option<Computed> {
         n_with_levels += usize::from(levels.is_some());
         let mut n_found = 0;
         for (line, number) in text.lines().zip(1..) {
-            let own = levels.as_ref().map(|levels| levels.get(&number).copied());
+            let own = levels.as_ref().map(|levels| levels.get(&number));
             n_lines += 1;
-            n_found += u64::from(asked.terms.iter().all(|term| term.is_in(line, own)));
-            n_with_word += u64::from(level.is_some_and(|term| term.is_in(line, None)));
+            n_found += u64::from(asked.terms.iter().all(|term| match (term, own) {
+                (Term::Level { level, .. }, Some(own)) => own == Some(level),
+                (Term::Level { .. } | Term::Word { .. } | Term::Text(_), _) => term.is_in(line),
+            }));
+            n_with_word += u64::from(level.is_some_and(|term| term.is_in(line)));
         }
         by_file.push((&document.name, n_found));
     }
@@ -247,12 +250,11 @@ fn levels(view: &View, document: &DocEntry) -> Option<HashMap<u64, usize>> {
 }
 
 impl Term {
-    /// Whether a line has it; `own` is the line's level, in a document with levels.
-    fn is_in(&self, line: &str, own: Option<Option<usize>>) -> bool {
-        match (self, own) {
-            (Self::Level { level, .. }, Some(own)) => own == Some(*level),
-            (Self::Level { word, .. } | Self::Word { word, .. }, _) => has_word(line, word),
-            (Self::Text(text), _) => line.contains(text),
+    /// Whether the text of a line has it.
+    fn is_in(&self, line: &str) -> bool {
+        match self {
+            Self::Level { word, .. } | Self::Word { word, .. } => has_word(line, word),
+            Self::Text(text) => line.contains(text),
         }
     }
 
