@@ -180,12 +180,12 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         return worker::worker();
     }
     app::survive_file_limit();
-    let code = execute(with_default_command(arguments));
+    let code = execute(&with_default_command(arguments));
     if app::has_lost_output() { ExitCode::FAILURE } else { code }
 }
 
-fn execute(arguments: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(&arguments) {
+fn execute(arguments: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr()

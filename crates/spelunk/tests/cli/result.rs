@@ -181,10 +181,8 @@ fn with_json_every_command_prints_one_value() {
         let ran = scene.spelunk(args.iter().copied()).run();
         let mut value = scene.normalise_json(&ran.stdout);
         // The prompt is long, and another test shows it.
-        if let Some(parts) = value.get_mut("prompt").and_then(Value::as_array_mut) {
-            parts
-                .iter_mut()
-                .for_each(|part| part["text"] = json!(part["text"].as_str().map(str::len) > Some(100)));
+        for part in value.get_mut("prompt").and_then(Value::as_array_mut).into_iter().flatten() {
+            part["text"] = json!(part["text"].as_str().map(str::len) > Some(100));
         }
         shown += &format!("{} {value}\n", ran.code);
     }
