@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Some("wheel") => wheel::run(arguments.get(1..).unwrap_or_default()),
         _ => {
             tidy::say(
-                "usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [--embedded] [MATURIN]",
+                "usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [MATURIN]",
             );
             ExitCode::from(2)
         }

@@ -155,6 +155,9 @@ const MESSAGES: [&str; 4] = ["started", "no ERROR was seen", "gave up: timeout",
 /// A line of a generated log: its level, and its message.
 type Logged = (usize, usize);
 
+/// Whether a question counts a line.
+type IsCounted = fn(Logged) -> bool;
+
 fn log_of(lines: &[Logged]) -> String {
     let line = |(at, (level, message)): (usize, &Logged)| {
         format!(
@@ -167,9 +170,9 @@ fn log_of(lines: &[Logged]) -> String {
 }
 
 /// The words of a question of the grammar, whether it is about the first file only, and the lines that it counts.
-fn line_questions() -> impl Strategy<Value = (Vec<&'static str>, bool, fn(Logged) -> bool)> {
+fn line_questions() -> impl Strategy<Value = (Vec<&'static str>, bool, IsCounted)> {
     let openings = select(vec!["how many", "count the", "count", "what is the number of"]);
-    let middles: Vec<(&[&str], fn(Logged) -> bool)> = vec![
+    let middles: Vec<(&[&str], IsCounted)> = vec![
         (&["lines"], |_| true),
         (&["ERROR", "lines"], |(level, _)| level == 2),
         (&["error", "lines", "are", "there"], |(level, _)| level == 2),

@@ -53,7 +53,7 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
     "]]);
     assert_eq!(std::fs::read_to_string(scene.journal_path(&run)).unwrap(), damaged);
     scene.spelunk(["repair", short(&run)]).run().check(&expect![[r#"
-        run SHORT keeps its first 3 events; 1.8 kB moved to runs/RUN/journal.cut-at-4
+        run SHORT keeps its first 3 events; 1.7 kB moved to runs/RUN/journal.cut-at-4
         Continue: spelunk resume SHORT
         --- stderr
         --- exit 0

@@ -185,22 +185,22 @@ fn empty_standard_input_holds_nothing_to_answer_from() {
     refused(
         &Scene::new(&[]),
         &["-"],
-        &expect![[r"
-        --- stderr
-        error: no readable documents in `stdin`: skipped 1 empty
+        &expect![[r#"
+            --- stderr
+            error: standard input is empty
 
-        hint: pass a path that contains text files
-        --- exit 1
-    "]],
+            hint: pipe a text into it
+            --- exit 2
+        "#]],
     );
     let scene = Scene::new(&[]);
-    scene.spelunk(["ask", QUESTION, "-"]).run().check(&expect![[r"
+    scene.spelunk(["ask", QUESTION, "-"]).run().check(&expect![[r#"
         --- stderr
-        error: no readable documents in `stdin`: skipped 1 empty
+        error: standard input is empty
 
-        hint: pass a path that contains text files
-        --- exit 1
-    "]]);
+        hint: pipe a text into it
+        --- exit 2
+    "#]]);
 }
 
 #[test]

@@ -52,15 +52,13 @@ fn a_script_that_is_not_plain_runs_in_a_worker_over_the_desk_of_the_run() {
         when(|_| true).reply("").tool_call("Shell", script).usage(100, 20),
     ]);
     let scene = Scene::new(&NOTE);
-    scene.spelunk(["ask", QUESTION, "notes", "--strategy", "agent"]).server(&server).run().check(&expect![[
-        r#"
-            It counted.
-            --- stderr
-            openai/scripted (OPENAI_BASE_URL is set)
-            1 file · 35 B worked on in 2 tool calls · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
-            --- exit 0
-        "#
-    ]]);
+    scene.spelunk(["ask", QUESTION, "notes", "--strategy", "agent"]).server(&server).run().check(&expect![[r#"
+        It counted.
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B worked on in 2 tool calls · 2 calls · 240 tokens · $0.00 · TIME · no citations · run SHORT
+        --- exit 0
+    "#]]);
     let run = scene.only_run();
     assert_eq!(scene.read(&format!(".spelunk/runs/{run}/scratch/n")), "2\n3\n4\n5\n");
 }
