@@ -29,9 +29,7 @@ fn main() -> ExitCode {
         }
         Some("wheel") => wheel::run(arguments.get(1..).unwrap_or_default()),
         _ => {
-            tidy::say(
-                "usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [MATURIN]",
-            );
+            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|book|wheel [--dev] [--musl] [MATURIN]");
             ExitCode::from(2)
         }
     }

@@ -36,6 +36,16 @@ pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer, FrameE
     plain(frame, task).await
 }
 
+/// Whether every other call would fail in the same way.
+fn is_hopeless(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::ModelUnauthorized | ErrorCode::ModelNotFound)
+}
+
+/// Whether no model can be reached, so that nothing can be said about the question.
+fn is_cut_off(code: ErrorCode) -> bool {
+    is_hopeless(code) || code == ErrorCode::ModelUnreachable
+}
+
 /// Whether a strategy answers in words, whatever the question asks for.
 fn is_in_words(strategy: Strategy) -> bool {
     match strategy {

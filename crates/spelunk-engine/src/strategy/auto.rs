@@ -5,11 +5,10 @@
 //! `eval/real`, the searches that it proposes find no more. It searches only if the text is in another language, with
 //! which the question shares few words. Each step is recorded with its reason. Code interprets no word of the question.
 
-use spelunk_types::{ErrorCode, EventKind, Explain as _, Strategy};
+use spelunk_types::{EventKind, Explain as _, Strategy};
 
-use super::map::is_hopeless;
 use super::one_call::{Answered, CERTAINTY_PERMILLE_MIN, with_examples};
-use super::{direct, search};
+use super::{direct, is_cut_off, search};
 use crate::rows::{RowsOutcome, query_rows};
 use crate::{Answer, Frame, FrameError, Task, certainty};
 
@@ -73,11 +72,6 @@ async fn climb(frame: &Frame, strategy: Strategy, why: &str) -> Result<Outcome, 
 
 async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), FrameError> {
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
-}
-
-/// Whether no model can be reached, so that nothing can be said about the question.
-pub(super) fn is_cut_off(code: ErrorCode) -> bool {
-    is_hopeless(code) || code == ErrorCode::ModelUnreachable
 }
 
 /// Whether a question asks for an overview. Any other reply means a question for a fact.

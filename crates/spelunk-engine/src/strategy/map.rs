@@ -20,6 +20,7 @@ use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Str
 
 use self::planning::plan_analysis;
 use self::recall::Recalled;
+use super::is_hopeless;
 use crate::limits::budget::is_about_spending;
 use crate::question::is_counting;
 use crate::report::{
@@ -211,11 +212,6 @@ fn analyst_task(task: &Task, analysis: &Arc<Analysis>) -> Task {
         assignment: Some(Assignment(Assigned::Analysis(Arc::clone(analysis)))),
         ..Task::new(task.question.clone(), view, Strategy::Analyst)
     }
-}
-
-/// Whether every other call would fail in the same way.
-pub(super) fn is_hopeless(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::ModelUnauthorized | ErrorCode::ModelNotFound)
 }
 
 /// Phase one per content type, phase two across them. If a model cannot write a text, code does.

@@ -10,7 +10,7 @@ use spelunk_context::View;
 use spelunk_index::Notice;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
-use super::auto::is_cut_off;
+use super::is_cut_off;
 use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material};
 use crate::retrieval::{FoundPassage, by_reading};
 use crate::sync::blocking;
