@@ -34,7 +34,8 @@ fn a_reply_contains_one_query() {
 fn a_result_is_told_with_its_query() {
     assert_eq!(
         said("SELECT sum(units)\n FROM orders"),
-        "7\n\nComputed over 3 rows: SELECT sum(units) FROM orders."
+        "7\n\nComputed over 3 rows: SELECT sum(units) FROM orders.\n\
+         The first rows that it uses: orders.csv:2, orders.csv:3, orders.csv:4."
     );
     assert_eq!(
         said("SELECT region, units FROM orders ORDER BY units DESC LIMIT 1"),
