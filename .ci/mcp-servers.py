@@ -117,7 +117,7 @@ def main(root):
             assert ran.returncode == 0, f"{words}: {ran.stdout}{ran.stderr}"
             return ran.stdout
 
-        listed = {tool["name"]: tool for tool in map(json.loads, spelunk("tools", "list", "--json").splitlines())}
+        listed = {tool["name"]: tool for tool in json.loads(spelunk("tools", "list", "--json"))}
         effects = {
             "std_echo": "read",
             "web_echo": "read",
