@@ -23,7 +23,7 @@ test.before(async () => {
   browser = await openBrowser();
   model = await startModel([{ when: /./u, reply: 'It is 42.', paceMs: 500 }]);
   server = await started(['serve', '--listen', '127.0.0.1:0', '--set', 'fleet.node=page', '--set', 'server.runs_parallel_max=1'], /listening on (http:\/\/[\d.:]+)/u);
-  worker = await started(['worker', '--workspace', path.join(scene.root, 'w'), '--set', 'fleet.node=hand'], /node (hand) works/u);
+  worker = await started(['worker', '--workspace', path.join(scene.root, 'w'), '--set', 'fleet.node=hand'], /node (hand) joined/u);
 });
 test.after(async () => {
   for (const one of [worker?.child, server?.child, nats]) one?.kill('SIGKILL');
