@@ -37,7 +37,7 @@ pub(crate) struct Line {
     beat_at: Instant,
     /// Whether the other end was closed rather than lost.
     is_closed: bool,
-    /// Since when nobody listens at the other end. Just restarted servers do not know their clients.
+    /// When nobody was first found to listen at the other end. A server that has just restarted does not know its clients.
     missed_since: Option<Instant>,
 }
 

@@ -227,7 +227,7 @@ fn without_separators(text: &str) -> String {
 fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_';
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    // Whether the word goes on with these two characters.
+    // Whether the word continues with these two characters.
     let goes_on = |edge: Option<char>, first: Option<char>, second: Option<char>| {
         first.is_some_and(|c| is_part(c) || is_digit(edge) && ".,".contains(c) && is_digit(second))
     };
