@@ -4,7 +4,8 @@
 
 The trees in `questions.tsv` are documentation of pinned packages, fetched by name; the sentences were drawn by a seeded
 script and each question was written for its sentence before anything was measured. The two other sets are those of
-`crates/spelunk-index/benches`: their truth is a section, and the emphasised sentence must lie in it. Output above 1,500
+`crates/spelunk-index/benches`: their truth is a section, and an emphasised or listed sentence must begin in it (the passages of the JSON
+are those that are printed, in the same order). Output above 1,500
 characters counts as a failure.
 """
 

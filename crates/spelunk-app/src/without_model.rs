@@ -2,6 +2,7 @@
 //! one, and the best matching passages, each with the sentence closest to the question.
 
 mod computed;
+mod layout;
 mod line_counts;
 mod nearness;
 mod sentences;
@@ -17,6 +18,7 @@ use spelunk_index::{Embedder, Hit, IndexProgress, Notice, Query};
 use spelunk_journal::{JournalError, Workspace};
 
 pub use self::computed::Computed;
+use self::layout::laid_out;
 use self::nearness::{Asked, words};
 use self::sentences::{Line, lines, sentences};
 use crate::app::App;
@@ -24,28 +26,21 @@ use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 
-/// The number of passages shown: in total, of one section, and with more than their sentence.
-const PASSAGES_MAX: usize = 5;
-const SECTION_PASSAGES_MAX: usize = 2;
-const WIDE_PASSAGES_MAX: usize = 2;
 /// The number of passages considered.
 const HITS_MAX: usize = Query::HITS_MAX;
-/// The most characters printed: in total, for the first line, and for the file and headings of a passage.
-const PRINTED_CHARS_MAX: usize = 1_500;
-const TITLE_CHARS_MAX: usize = 80;
+/// The most characters printed for the file and the headings of a passage.
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 pub(crate) const HEADINGS_CHARS_MAX: usize = 60;
-/// The divisor of the total that the first sentence may take.
-const FIRST_SHARE: usize = 3;
 /// Lines are printed whole up to this length.
 const LINES_CHARS_MAX: usize = 200;
 /// The overhead per line of text: its indentation and the marks of the best sentence.
 const INDENT_CHARS: usize = 4;
 const MARK_CHARS: usize = 4;
-/// The weights of a sentence's passage, headings and document relative to the sentence itself. These weights
+/// The weights of a sentence's passage, headings, last heading and document relative to the sentence itself. These weights
 /// and those in `nearness` were chosen with the questions about pytest and about Flask, Starlette and attrs.
 const PASSAGE_WEIGHT: f32 = 0.5;
 const HEADINGS_WEIGHT: f32 = 0.25;
+const HEADING_WEIGHT: f32 = 0.5;
 const DOCUMENT_WEIGHT: f32 = 0.5;
 /// Sentences with fewer words seldom answer a question, and neither do lines of code in prose.
 const WORDS_MIN: usize = 4;
@@ -59,7 +54,7 @@ const SIMILARITY_MIN: f32 = 0.2;
 
 pub struct Found {
     pub computed: Computed,
-    /// At most five, best first.
+    /// Best first.
     pub passages: Vec<FoundPassage>,
     pub documents: u64,
     pub bytes: u64,
@@ -82,6 +77,8 @@ pub struct FoundPassage {
     pub score: f32,
     /// The number of unlisted passages with nearly the same text.
     pub n_alike: u64,
+    /// What is printed on one line in place of the text: the sentence, perhaps shortened.
+    pub line_text: Option<String>,
 }
 
 /// Searches by words and by meaning, and computes what can be computed.
@@ -136,58 +133,7 @@ fn passages(
     }
     // The sort is stable: on a tie, the order of the hits decides.
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
-    printed(different(ranked))
-}
-
-/// The best sentences of different passages, with few from one section. Sentences with the same
-/// content as a better one are only counted there.
-fn different(ranked: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
-    let mut shown: Vec<Chosen<'_>> = Vec::new();
-    for chosen in ranked {
-        let own = normal(chosen.said());
-        if let Some(same) = shown.iter_mut().find(|shown| normal(shown.said()) == own) {
-            same.n_alike += 1 + chosen.hit.twins;
-        } else if shown.len() < PASSAGES_MAX {
-            let is_beside = |shown: &&Chosen<'_>| {
-                shown.hit.document == chosen.hit.document && shown.headings == chosen.headings
-            };
-            let n_beside = shown.iter().filter(is_beside).count();
-            let is_new = shown.iter().all(|shown| !std::ptr::eq(shown.hit, chosen.hit) || !is_beside(&shown));
-            if is_new && n_beside < SECTION_PASSAGES_MAX {
-                shown.push(chosen);
-            }
-        }
-    }
-    shown
-}
-
-/// As many passages as fit; the first one gets the remaining room for the lines around it.
-fn printed(shown: Vec<Chosen<'_>>) -> Vec<FoundPassage> {
-    let mut chars_left = PRINTED_CHARS_MAX - TITLE_CHARS_MAX;
-    let chars_max = chars_left / FIRST_SHARE;
-    let n_shown = shown.len();
-    let mut sized: Vec<(Chosen<'_>, usize)> = Vec::new();
-    for (idx, chosen) in shown.into_iter().enumerate() {
-        let head_chars = chosen.head_chars();
-        let room = if idx == 0 { chars_max } else { chars_left / (n_shown - idx) };
-        let chars = chosen.least_chars().min(room.saturating_sub(head_chars));
-        chars_left -= head_chars + chars;
-        sized.push((chosen, chars));
-    }
-    let n_wide = n_shown.min(WIDE_PASSAGES_MAX);
-    let built = sized.into_iter().enumerate().map(|(idx, (chosen, chars))| {
-        let more = if idx < n_wide { chars_left / (n_wide - idx) } else { 0 };
-        let passage = chosen.passage(chars + more);
-        chars_left -= chosen.chars_of(&passage).saturating_sub(chars).min(chars_left);
-        passage
-    });
-    built.collect()
-}
-
-/// The words of a text, to compare its content with another's.
-fn normal(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    laid_out(ranked, &mut asked)
 }
 
 struct Chosen<'a> {
@@ -223,6 +169,7 @@ fn sentences_of<'a>(
                 let title = headings.first().map_or("", String::as_str);
                 let of_section = PASSAGE_WEIGHT * asked.nearness(&format!("{head}\n{}", hit.text))
                     + HEADINGS_WEIGHT * asked.nearness(&head)
+                    + HEADING_WEIGHT * asked.similarity(headings.last().map_or("", String::as_str))
                     + DOCUMENT_WEIGHT * asked.similarity(&format!("{} {title}", stem(&hit.document)));
                 above.insert((headings.clone(), head, of_section))
             }
@@ -246,6 +193,12 @@ fn sentences_of<'a>(
     chosen
 }
 
+/// The score of a sentence that has all words of the question and its meaning, as do its headings and document.
+fn score_max(asked: &Asked<'_>) -> f32 {
+    (2.0 + PASSAGE_WEIGHT + HEADINGS_WEIGHT) * asked.nearness_max()
+        + (HEADING_WEIGHT + DOCUMENT_WEIGHT) * (asked.nearness_max() - 1.0)
+}
+
 /// A document's name without its extension.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
@@ -260,12 +213,41 @@ impl Chosen<'_> {
         self.hit.text.get(self.sentence.clone()).unwrap_or_default()
     }
 
+    fn line(&self) -> u64 {
+        line_of(self.hit, self.sentence.start)
+    }
+
+    /// Without headings, each passage is a section.
+    fn is_of_section(&self, other: &Chosen<'_>) -> bool {
+        let is_same = self.hit.document == other.hit.document && self.headings == other.headings;
+        is_same && (!self.headings.is_empty() || self.is_of_passage(other))
+    }
+
+    fn is_in(&self, passages: &[FoundPassage]) -> bool {
+        let holds = |passage: &FoundPassage| {
+            passage.document == self.hit.document && passage.text.contains(self.said())
+        };
+        passages.iter().any(holds)
+    }
+
+    fn is_of_passage(&self, other: &Chosen<'_>) -> bool {
+        std::ptr::eq(self.hit, other.hit) && self.headings == other.headings
+    }
+
+    /// The sentence alone.
+    fn line_passage(&self, text: String) -> FoundPassage {
+        FoundPassage { line_text: Some(text), ..self.passage_of(self.sentence.clone()) }
+    }
+
     fn passage(&self, chars_max: usize) -> FoundPassage {
-        let window = self.window(chars_max);
+        self.passage_of(self.window(chars_max))
+    }
+
+    fn passage_of(&self, window: Range<usize>) -> FoundPassage {
         let text = self.hit.text.get(window.clone()).unwrap_or_default().to_owned();
         FoundPassage {
             document: self.hit.document.clone(),
-            line: line_of(self.hit, self.sentence.start),
+            line: self.line(),
             line_start: line_of(self.hit, window.start),
             line_end: line_of(self.hit, window.start + text.trim_end().len()),
             headings: self.headings.clone(),
@@ -273,6 +255,7 @@ impl Chosen<'_> {
             text,
             score: self.score,
             n_alike: self.n_alike,
+            line_text: None,
         }
     }
 

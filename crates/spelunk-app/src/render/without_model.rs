@@ -25,16 +25,28 @@ pub fn found_text(found: &Found, paint: Paint) -> String {
         return format!("No model is configured{about}. No passage matches the question.\n");
     }
     let mut shown = format!("No model is configured{about}. Best-matching passages:\n");
+    let mut is_listing = false;
     for passage in &found.passages {
-        shown.push('\n');
-        shown += &passage_text(passage, paint);
+        if let Some(text) = &passage.line_text {
+            if !is_listing {
+                shown.push_str("\nAlso:\n");
+                is_listing = true;
+            }
+            shown += &format!("{}  {text}\n", paint.apply("36", &place(passage)));
+        } else {
+            shown.push('\n');
+            shown += &passage_text(passage, paint);
+        }
     }
     shown
 }
 
+fn place(passage: &FoundPassage) -> String {
+    format!("{}:{}", head(&passage.document, NAME_CHARS_MAX), passage.line)
+}
+
 fn passage_text(passage: &FoundPassage, paint: Paint) -> String {
-    let place = format!("{}:{}", head(&passage.document, NAME_CHARS_MAX), passage.line);
-    let mut shown = paint.apply("36", &place);
+    let mut shown = paint.apply("36", &place(passage));
     if !passage.headings.is_empty() {
         shown += &format!("  {}", head(&passage.headings.join(" > "), HEADINGS_CHARS_MAX));
     }

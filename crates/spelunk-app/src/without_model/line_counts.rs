@@ -57,10 +57,14 @@ pub(super) fn count_lines(view: &View, question: &str) -> Option<Computed> {
     }
     let named: Vec<String> =
         asked.terms.iter().map(|term| term.shown(n_with_levels, by_file.len())).collect();
-    let which = if named.is_empty() { String::new() } else { format!(" with {}", named.join(" and ")) };
-    let mut how = match by_file.as_slice() {
-        [(name, _)] => format!("lines{which}, of {} in `{name}`", count(n_lines, "line")),
-        _ => format!("lines{which}, of {} in {} files", count(n_lines, "line"), by_file.len()),
+    let place = match by_file.as_slice() {
+        [(name, _)] => format!("`{name}`"),
+        _ => format!("{} files", by_file.len()),
+    };
+    let mut how = if named.is_empty() {
+        format!("lines in {place}")
+    } else {
+        format!("lines with {}, of {} in {place}", named.join(" and "), count(n_lines, "line"))
     };
     if let [Term::Level { word, .. }] = asked.terms.as_slice()
         && n_with_word != n_found

@@ -62,6 +62,19 @@ impl<'a> Asked<'a> {
         found / total.max(f32::MIN_POSITIVE) + self.similarity(text)
     }
 
+    pub(super) fn nearness_max(&self) -> f32 {
+        if self.embedder.is_some() { 2.0 } else { 1.0 }
+    }
+
+    /// How much a word contributes to the nearness of a text.
+    pub(super) fn weight(&mut self, word: &str) -> f32 {
+        let near = words(word).into_iter().map(|word| {
+            let near = self.nearness_of(word).to_vec();
+            self.words.iter().zip(near).map(|(asked, near)| asked.weight * near).fold(0.0, f32::max)
+        });
+        near.fold(0.0, f32::max)
+    }
+
     /// The similarity of the whole texts alone, from 0 to 1.
     pub(super) fn similarity(&self, text: &str) -> f32 {
         cosine(&self.meaning, &self.embed(text)).max(0.0)

@@ -19,7 +19,7 @@ enum LineKind {
     Heading,
     /// A rule or a fence, which has no content.
     Frame,
-    /// Only a link, as in a table of contents.
+    /// Only a link, as in a table of contents, or the target of one.
     Link,
     /// A line between fences, or indented like code.
     Code,
@@ -82,7 +82,7 @@ fn kind(line: &str) -> LineKind {
         said.split_once(". ").filter(|(n, _)| n.len() < 4 && n.bytes().all(|b| b.is_ascii_digit()));
     let text = item.or(numbered.map(|(_, text)| text)).unwrap_or(said);
     let is_link = text.starts_with('[') && text.ends_with(')') && text.contains("](") && !text.contains(") ");
-    if is_link || said.contains(". . .") || said.contains(".....") {
+    if is_link || said.starts_with(".. _") || said.contains(". . .") || said.contains(".....") {
         return LineKind::Link;
     }
     let is_own = item.is_some() || numbered.is_some() || said.starts_with('|');

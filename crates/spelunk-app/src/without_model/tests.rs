@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use expect_test::expect;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,9 +11,10 @@ use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 
 use spelunk_index::{Hit, Mark, StaticEmbedder};
 
+use super::layout::{excerpt, laid_out};
 use super::nearness::Asked;
-use super::sentences::{lines, sentences};
-use super::{Chosen, Computed, different, printed};
+use super::sentences::{Line, lines, sentences};
+use super::{Chosen, Computed};
 
 fn view(documents: &[(&str, &str)]) -> View {
     let text = |(name, text): &(&str, &str)| SourceInput::Text {
@@ -67,8 +69,8 @@ fn lines_are_counted_by_the_words_of_the_question() {
             "how many lines contain `03-03T09:4` in app.log?",
             "4: lines with the text `03-03T09:4`, of 4 lines in `app.log`",
         ),
-        ("how many lines are there?", "5: lines, of 5 lines in 2 files"),
-        ("count the lines in other.log", "1: lines, of 1 line in `old/other.log`"),
+        ("how many lines are there?", "5: lines in 2 files"),
+        ("count the lines in other.log", "1: lines in `old/other.log`"),
         (
             "which file has the most ERROR lines?",
             "app.log: 2: lines with the word `ERROR` in any case, of 5 lines in 2 files",
@@ -278,7 +280,7 @@ fn a_count_that_cannot_be_read_is_not_guessed() {
 
 #[test]
 fn sentences_end_at_stops_and_lists_have_one_each() {
-    let text = "# Title\n\nOne is e.g. in this sentence. Two goes over\nlines.\n\n- item a\n- [only](a.md)\n\nHead\n====\n\nstart\nstop\n";
+    let text = "# Title\n\n.. _target:\n\nOne is e.g. in this sentence. Two goes over\nlines.\n\n- item a\n- [only](a.md)\n\nHead\n====\n\nstart\nstop\n";
     let of = |is_prose| {
         let ranges = sentences(text, &lines(text), is_prose);
         ranges.into_iter().map(|range| text.get(range).unwrap().to_owned()).collect::<Vec<_>>()
@@ -331,21 +333,64 @@ fn a_window_ends_at_a_heading() {
     assert_eq!(text.get(chosen(&hit, start..start + 4).window(400)).unwrap(), "\nabove\nsaid\n\n");
 }
 
-#[test]
-fn the_first_sentences_get_the_room_that_the_others_leave() {
-    let line = "A sentence of this text has about sixty characters in all.\n";
-    let text = line.repeat(12);
-    let hit = hit(&text);
-    let five = (0..5).map(|_| chosen(&hit, line.len() * 5..line.len() * 6 - 1)).collect();
-    let n_lines: Vec<usize> = printed(five).iter().map(|passage| passage.text.lines().count()).collect();
-    assert_eq!(n_lines, [8, 9, 1, 1, 1]);
+/// Passages as printed: the lines of their text, or the text on one line.
+fn shown(hits: &[Hit], score: f32) -> Vec<String> {
+    let mut asked = Asked::of("third", &[], None);
+    let of_hit = |hit| {
+        let of_text = |line: &Line| Chosen { score, ..chosen(hit, line.at.start..line.at.end - 1) };
+        lines(&hit.text).iter().map(of_text).collect::<Vec<_>>()
+    };
+    let passages = laid_out(hits.iter().flat_map(of_hit).collect(), &mut asked);
+    passages.into_iter().map(|passage| passage.line_text.unwrap_or(passage.text)).collect()
 }
 
 #[test]
-fn few_passages_of_one_section_are_shown() {
-    let hits = ["one", "two", "three"].map(hit);
-    let shown = different(hits.iter().map(|hit| chosen(hit, 0..3)).collect());
-    assert_eq!(shown.iter().map(Chosen::said).collect::<Vec<_>>(), ["one", "two"]);
+fn near_sentences_are_shown_with_lines_around_them_and_far_ones_in_short() {
+    let line =
+        |n: usize| format!("sentence {n} of this text has about seventy characters, which is a line\n");
+    let text = (0..30).map(line).collect::<String>();
+    let hits = [hit(&text), Hit { document: "b.md".into(), ..hit(&text.replace("which", "that")) }];
+    let near = shown(&hits, 2.0);
+    expect![[r#"
+        [
+            "sentence 0 of this text has about seventy characters, which is a line\nsentence 1 of this text has about seventy characters, which is a line\nsentence 2 of this text has about seventy characters, which is a line\nsentence 3 of this text has about seventy characters, which is a line\nsentence 4 of this text has about seventy characters, which is a line\nsentence 5 of this text has about seventy characters, which is a line\nsentence 6 of this text has about seventy characters, which is a line\nsentence 7 of this text has about seventy characters, which is a line\n",
+            "sentence 0 of this text has about seventy characters, that is a line\nsentence 1 of this text has about seventy characters, that is a line\nsentence 2 of this text has about seventy characters, that is a line\nsentence 3 of this text has about seventy characters, that is a line\nsentence 4 of this text has about seventy characters, that is a line\nsentence 5 of this text has about seventy characters, that is a line\n",
+        ]
+    "#]].assert_debug_eq(&near);
+    let far = shown(&hits, 0.5);
+    expect![[r#"
+        [
+            "sentence 0 of this text has about seventy characters, which is a line\nsentence 1 of this text has about seventy characters, which is a line\nsentence 2 of this text has about seventy characters, which is a line\nsentence 3 of this text has about seventy characters, which is a line\nsentence 4 of this text has about seventy characters, which is a line\nsentence 5 of this text has about seventy characters, which is a line\nsentence 6 of this text has about seventy characters, which is a line\nsentence 7 of this text has about seventy characters, which is a line\nsentence 8 of this text has about seventy characters, which is a line\nsentence 9 of this text has about seventy characters, which is a line\nsentence 10 of this text has about seventy characters, which is a line\nsentence 11 of this text has about seventy characters, which is a line\nsentence 12 of this text has about seventy characters, which is a line\nsentence 13 of this text has about seventy characters, which is a line\nsentence 14 of this text has about seventy characters, which is a line\nsentence 15 of this text has about seventy characters, which is a line\nsentence 16 of this text has about seventy characters, which is a line\n",
+            "sentence 0 of this text has about seventy characters, that is…",
+        ]
+    "#]].assert_debug_eq(&far);
+}
+
+#[test]
+fn few_sentences_of_one_section_are_shown() {
+    let hits = ["one\n", "two\n", "three\n", "four\n"].map(hit);
+    let of = |score| {
+        let of_section =
+            |hit| Chosen { score, headings: vec!["Numbers".into()], ..chosen(hit, 0..hit.text.len() - 1) };
+        let passages = laid_out(hits.iter().map(of_section).collect(), &mut Asked::of("third", &[], None));
+        passages.into_iter().map(|passage| passage.text).collect::<Vec<_>>()
+    };
+    assert_eq!(of(2.0), ["one\n", "two\n", "three"]);
+    assert_eq!(of(0.5), ["one\n"]);
+    // Without headings, nothing says what belongs together.
+    assert_eq!(shown(&hits, 0.5), ["one\n", "two", "three", "four"]);
+}
+
+#[test]
+fn a_long_sentence_is_shortened_around_the_words_that_weigh_most() {
+    let said =
+        "- A run that was stopped, by whatever limit, is resumed from its journal without asking again.";
+    let of = |wanted: &str, chars_max| excerpt(said, chars_max, |word| f32::from(u8::from(word == wanted)));
+    assert_eq!(of("stopped,", 30), "A run that was stopped, by…");
+    assert_eq!(of("journal", 30), "… is resumed from its journal…");
+    assert_eq!(of("again.", 30), "… without asking again.");
+    assert_eq!(of("again.", 200), said.trim_start_matches("- "));
+    assert_eq!(of("nothing", 12), "A run that…");
 }
 
 fn hit(text: &str) -> Hit {

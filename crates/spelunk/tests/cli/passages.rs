@@ -19,11 +19,6 @@ fn without_a_model_the_best_passages_are_shown() {
         notes/a.md:3  Numbers
             **The magic number is 42.**
             It was found in 1979.
-
-        log.txt:2
-            start
-            **magic word spoken**
-            stop
         --- stderr
 
         3 files · 107 B searched
