@@ -2,6 +2,8 @@
 //! over all of them. A query that fails, finds nothing or names a value that no row has is sent
 //! back with the reason or, if the model is small, compared with other queries that it writes.
 
+mod repair;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
+/// The most repairs per query.
+const REPAIRS_MAX: usize = 3;
 
 pub(crate) enum RowsOutcome {
     /// The text has no rows, or few.
@@ -87,8 +91,12 @@ async fn agreed(
         {
             let n_same = seen.entry(value_of(&text).to_owned()).or_default();
             *n_same += 1;
-            if n_queries == 1 && is_certain || *n_same == SAME_RESULTS_MIN {
+            if n_queries == 1 && is_certain {
                 return Ok(Some((text, claims)));
+            }
+            // What the model was not certain of cites nothing.
+            if *n_same == SAME_RESULTS_MIN {
+                return Ok(Some((text, Vec::new())));
             }
         }
         if n_queries == SMALL_QUERIES_MAX || n_queries == FRUITLESS_QUERIES_MAX && seen.is_empty() {
@@ -184,7 +192,7 @@ async fn computed(
         let ran = tables.with(&view, watch, |tables| run(tables, &sql, is_first));
         let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
         let text = computed.in_words();
-        Ok((text, if computed.is_aggregate() { Vec::new() } else { quoted(&view, computed.places) }))
+        Ok((text, if computed.is_of_many() { Vec::new() } else { quoted(&view, computed.places) }))
     };
     if !task.view.has_databases() {
         return Ok(watched(ms_max, compute).await);
@@ -204,6 +212,9 @@ fn statement(reply: &str) -> Option<&str> {
         Some(body.split_once("```").map_or(body, |(body, _)| body))
     });
     let sql = fenced.unwrap_or(reply).trim();
+    // Only the first statement; a text in quotes may contain the sign.
+    let end = sql.find(";\n").map_or(sql.len(), |end| end + 1);
+    let sql = sql.get(..end).unwrap_or(sql);
     let first = sql.split_whitespace().next().unwrap_or_default();
     ["select", "with"].iter().any(|word| word.eq_ignore_ascii_case(first)).then_some(sql)
 }
@@ -220,7 +231,7 @@ struct Computed {
 /// What is probably wrong with a query that runs: it counts rows without a value.
 fn fault(sql: &str) -> Option<&'static str> {
     let sql = sql.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
-    if sql.contains("/ count(*)") {
+    if sql.contains("/ count(*)") && !sql.contains("case when") {
         return Some("`count(*)` also counts the rows without a value: use `avg(x)` for a mean.");
     }
     let is_null_besides = sql.split(" or ").skip(1).any(|condition| {
@@ -230,8 +241,21 @@ fn fault(sql: &str) -> Option<&'static str> {
     is_null_besides.then_some("Remove `OR … IS NULL`: it also selects the rows without a value.")
 }
 
-/// Runs a query; fails with a sentence for the model.
+/// Runs a query, repaired if it fails; fails with a sentence for the model, about its own query.
 fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, String> {
+    let ran = run_as_it_is(tables, sql, is_first);
+    let (mut sql, mut fault) = (sql.to_owned(), ran.as_ref().err().cloned());
+    for _ in 0..REPAIRS_MAX {
+        let Some(better) = fault.and_then(|fault| repair::repaired(&sql, &fault)) else { break };
+        match run_as_it_is(tables, &better, is_first) {
+            Ok(computed) => return Ok(computed),
+            Err(other) => (sql, fault) = (better, Some(other)),
+        }
+    }
+    ran
+}
+
+fn run_as_it_is(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, String> {
     if let Some(fault) = fault(sql) {
         return Err(fault.to_owned());
     }
@@ -241,8 +265,10 @@ fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, Strin
             "The query returned more than {ROWS_SHOWN_MAX} rows. Return only what the question asks for: count, sum up or limit them."
         ));
     }
+    // A row whose first cell is empty does not say what it is about.
+    let is_empty = result.rows.iter().all(|row| row.first().is_none_or(|cell| *cell == Cell::Null));
     let is_nothing =
-        result.is_empty() || matches!(result.rows.as_slice(), [row] if row.as_slice() == [Cell::Integer(0)]);
+        is_empty || matches!(result.rows.as_slice(), [row] if row.as_slice() == [Cell::Integer(0)]);
     if is_nothing {
         let unknown = tables.unknown_literals(sql);
         let named: Vec<String> =
@@ -250,10 +276,10 @@ fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, Strin
         if !named.is_empty() {
             return Err(format!("The query found nothing: no cell is {}.", named.join(" or ")));
         }
-        if !result.rows.is_empty() && result.is_empty() {
+        if !result.rows.is_empty() && is_empty {
             return Err("The result is an empty cell. Check the conditions, and leave out the rows without a value (`IS NOT NULL`).".to_owned());
         }
-        if result.is_empty() || is_first {
+        if is_empty || is_first {
             return Err(
                 "The query found nothing. Check the columns, and compare text with LIKE '%…%'.".to_owned()
             );
@@ -304,15 +330,15 @@ impl Computed {
         format!("{value}{COMPUTED}{}: {sql}.{broken}{}", self.over, self.rows_used())
     }
 
-    /// Whether no row contains the value: it was counted or summed up.
-    fn is_aggregate(&self) -> bool {
+    /// Whether no row proves the value: it was computed from many, or chosen among them.
+    fn is_of_many(&self) -> bool {
         let sql: String = self.sql.to_lowercase().split_whitespace().collect();
-        ["count(", "sum(", "avg(", "total(", "groupby"].iter().any(|word| sql.contains(word))
+        OF_MANY.split(' ').any(|word| sql.contains(word))
     }
 
-    /// Names some rows behind a value that no row contains: a quote of them would not prove it.
+    /// Names some rows behind a value that none of them proves.
     fn rows_used(&self) -> String {
-        if self.places.is_empty() || !self.is_aggregate() {
+        if self.places.is_empty() || !self.is_of_many() {
             return String::new();
         }
         let name = |place: &Place| match place {
@@ -324,6 +350,7 @@ impl Computed {
     }
 }
 
+const OF_MANY: &str = "count( sum( avg( total( min( max( median( percentile( stddev( groupby orderby";
 const COMPUTED: &str = "\n\nComputed over ";
 
 /// The text of a result without its query.

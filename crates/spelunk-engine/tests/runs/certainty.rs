@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use spelunk_testkit::{FaultDisk, Rule, on, status};
-use spelunk_types::Strategy;
+use spelunk_types::{Grounding, Strategy};
 
 use super::NOTE;
-use crate::stage::{Stage, engine_on};
+use crate::stage::{Stage, engine_on, events, view};
 
 const NOT_SAID: &str = "The documents do not say.";
 
@@ -27,6 +27,26 @@ async fn what_a_small_model_doubts_is_not_given() {
     assert_eq!(answer(Strategy::Direct, 1_000, vec![doubted]).await, (NOT_SAID.to_owned(), vec![true]));
     let believed = on("0#0").reply("42").certainty(0.4);
     assert_eq!(answer(Strategy::Direct, 1_000, vec![believed]).await, ("42".to_owned(), vec![true]));
+}
+
+#[tokio::test]
+async fn an_answer_that_a_small_model_is_little_certain_of_cites_nothing() {
+    let related =
+        ("the model is not certain of this answer".to_owned(), "check it; related: a.md:1".to_owned());
+    for (certainty, expected) in
+        [(0.5, (Grounding::Uncited, vec![related])), (0.6, (Grounding::Cited, vec![]))]
+    {
+        let mut stage = Stage::new(&NOTE, [on("0#0").reply("42").certainty(certainty)]);
+        stage.strategy = Strategy::Direct;
+        stage.limits.reader_tokens_max = 1_000;
+        let engine = engine_on(Arc::new(FaultDisk::sound()));
+        let result = stage.ask(&engine, "What is the magic number?").await;
+        let warnings = view(&events(&engine, &result.run)).warnings;
+        let answer = result.answer.unwrap();
+        assert_eq!(answer.text, "42");
+        assert_eq!(answer.citations.is_empty(), answer.grounding == Grounding::Uncited);
+        assert_eq!((answer.grounding, warnings), expected, "{certainty}");
+    }
 }
 
 #[tokio::test]

@@ -39,7 +39,8 @@ fn a_result_is_told_with_its_query() {
     );
     assert_eq!(
         said("SELECT region, units FROM orders ORDER BY units DESC LIMIT 1"),
-        "region: east, units: 4\n\nComputed over 3 rows: SELECT region, units FROM orders ORDER BY units DESC LIMIT 1."
+        "region: east, units: 4\n\nComputed over 3 rows: SELECT region, units FROM orders ORDER BY units DESC LIMIT 1.\n\
+         The first rows that it uses: orders.csv:2, orders.csv:3, orders.csv:4."
     );
     assert!(said("SELECT region, units FROM orders").starts_with("- east, 2\n- west, 1\n- east, 4\n\n"));
 }
@@ -83,10 +84,30 @@ fn a_list_that_nobody_asked_for_is_sent_back_once() {
 }
 
 #[test]
+fn a_query_whose_error_shows_what_was_meant_is_repaired() {
+    let most = "SELECT region FROM orders GROUP BY region HAVING count(*) > 1 ORDER BY count(*) DESC";
+    let text = said("SELECT region FROM orders ORDER BY count(*) DESC");
+    assert!(text.starts_with(&format!("east\n\nComputed over 3 rows: {most}.\n")), "{text}");
+    let unique = said("SELECT units FROM orders ORDER BY count(*) DESC LIMIT 1");
+    assert!(unique.starts_with("The query failed: misuse of aggregate"), "{unique}");
+}
+
+#[test]
+fn a_row_without_a_name_is_no_result() {
+    let sales = view(&[("sales.csv", "who,units\n,5\n,6\nAda,1\n")]);
+    let mut tables = Tables::of(&sales, BYTES_MAX, &QueryWatch::of_ms(60_000)).unwrap().unwrap();
+    let top = "SELECT who, count(*) FROM sales GROUP BY who ORDER BY count(*) DESC LIMIT 1";
+    assert!(run(&mut tables, top, true).is_ok_and(|computed| computed.in_words().starts_with("who: Ada")));
+    let last = "SELECT who, units FROM sales ORDER BY units DESC LIMIT 1";
+    assert!(run(&mut tables, last, true).is_err_and(|fault| fault.contains("an empty cell")));
+}
+
+#[test]
 fn a_query_that_counts_rows_without_a_value_is_sent_back() {
     for (sql, is_faulty) in [
         ("SELECT count(*) FROM films WHERE rating = 'PG' OR rating IS NULL", true),
         ("SELECT sum(stars)\n / COUNT(*) FROM films", true),
+        ("SELECT sum(CASE WHEN genre IS NULL THEN 1 ELSE 0 END) / count(*) FROM films", false),
         ("SELECT count(*) FROM films WHERE rating IS NULL", false),
         ("SELECT count(*) FROM films WHERE rating = 'PG' OR rating = 'R'", false),
         ("SELECT avg(stars) FROM films WHERE genre IS NOT NULL", false),
