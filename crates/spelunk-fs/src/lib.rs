@@ -370,6 +370,12 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     system::open_to_read(path)
 }
 
+/// Opens a regular file, but not by a link: to the caller, anything else does not exist. A pipe that replaced a file
+/// would block forever.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    system::open_regular(path)
+}
+
 fn remove_all(parent: &At, name: &str) -> io::Result<()> {
     if parent.entry(name)?.kind != EntryKind::Directory {
         return parent.remove_file(name);

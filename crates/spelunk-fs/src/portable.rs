@@ -105,6 +105,10 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
 /// Ownership cannot be determined on this system.
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
 pub(crate) fn other_owner(_path: &Path) -> io::Result<Option<u32>> {

@@ -156,6 +156,19 @@ fn a_pipe_is_refused_at_once() {
 }
 
 #[test]
+fn only_a_regular_file_is_there_to_be_opened_as_one() {
+    let Stage { dir, outside, _temp } = stage();
+    write(&dir, "own", "ours");
+    let [pipe, link] = ["pipe", "link"].map(|name| dir.root().join(name));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    symlink(outside.join("file"), &link).unwrap();
+    for absent in [&pipe, &link, &outside, &outside.join("other")] {
+        assert_eq!(open_regular(absent).unwrap_err().kind(), io::ErrorKind::NotFound, "{}", absent.display());
+    }
+    assert_eq!(io::read_to_string(open_regular(&dir.root().join("own")).unwrap()).unwrap(), "ours");
+}
+
+#[test]
 fn a_file_that_would_make_its_reader_wait_is_refused_or_fails() {
     let Stage { dir, _temp, .. } = stage();
     write(&dir, "own", "ours");

@@ -133,6 +133,16 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let absent = || io::Error::from(io::ErrorKind::NotFound);
+    match rustix::fs::open(path, FILE | OFlags::RDONLY, Mode::empty()) {
+        Err(Errno::LOOP | Errno::NXIO) => Err(absent()),
+        opened => Some(File::from(opened?))
+            .filter(|file| file.metadata().is_ok_and(|at| at.is_file()))
+            .ok_or_else(absent),
+    }
+}
+
 /// The owner of a file or directory if it is not the user running this process. Links are not followed.
 pub(crate) fn other_owner(path: &Path) -> io::Result<Option<u32>> {
     use std::os::unix::fs::MetadataExt as _;

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use spelunk_context::{CodeRule, Detected, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View};
+use spelunk_context::{Detected, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View};
 use spelunk_types::Limits;
 
 /// Changes whenever passages are cut differently.
-pub(crate) const CUT_VERSION: &str = "cut-1";
+pub(crate) const CUT_VERSION: &str = "cut-2";
 
 /// Documents up to this size are read whole and verified against their digest.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
@@ -60,7 +60,7 @@ pub(crate) fn cut(
     limits: &Limits,
     lines_before: u64,
 ) -> Vec<Cut> {
-    let partitioner = Partitioner::new(limits, Mode::ByType).with_code_rule(CodeRule::Lines);
+    let partitioner = Partitioner::new(limits, Mode::ByType);
     let cutting = partitioner.cut(DocText { idx: 0, name, text, detected });
     let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let cuts = cutting.chunks.into_iter().map(|chunk| Cut {

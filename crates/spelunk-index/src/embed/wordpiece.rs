@@ -2,8 +2,7 @@
 //! whitespace and punctuation, and each word into the longest pieces in the vocabulary. A word that cannot be split
 //! this way is dropped.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
@@ -11,31 +10,56 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Longer words count as unknown.
 const WORD_CHARS_MAX: usize = 100;
 
-type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Fnv>>;
-
+/// A tree of the pieces, byte by byte: one walk from a root finds the longest. It is small enough for an L2 cache.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
-    /// Pieces that begin a word.
-    first: Pieces,
-    /// Pieces that continue one, without their `##`.
-    further: Pieces,
-    piece_bytes_max: usize,
+    /// Level by level, so that the children of a node are adjacent; one more at the end.
+    nodes: Vec<Node>,
+    /// The byte that leads to each node.
+    bytes: Vec<u8>,
+}
+
+/// The nodes of pieces that begin a word, and of those that continue one, without their `##`.
+const FIRST: usize = 1;
+const FURTHER: usize = 2;
+
+/// The id where no piece ends.
+const NO_PIECE: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Node {
+    /// The children end where those of the next node begin.
+    children: u32,
+    id: u32,
 }
 
 impl Vocabulary {
     /// From tokens ordered by id. Names in brackets (`[UNK]`) are not text.
     pub(super) fn of<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
-        let (mut first, mut further) = (Pieces::default(), Pieces::default());
-        let mut piece_bytes_max = 0;
+        // Both roots are there even if nothing begins at them.
+        let mut pieces = vec![(vec![0], NO_PIECE), (vec![1], NO_PIECE)];
         for (id, token) in (0..).zip(tokens) {
-            piece_bytes_max = piece_bytes_max.max(token.len());
             match token.strip_prefix("##") {
-                Some(piece) if !piece.is_empty() => further.insert(piece.into(), id),
-                Some(_) | None if is_special(token) => None,
-                Some(_) | None => first.insert(token.into(), id),
-            };
+                Some(piece) if !piece.is_empty() => pieces.push(([&[1], piece.as_bytes()].concat(), id)),
+                Some(_) | None if is_special(token) => {}
+                Some(_) | None => pieces.push(([&[0], token.as_bytes()].concat(), id)),
+            }
         }
-        Self { first, further, piece_bytes_max }
+        pieces.sort();
+        let (mut nodes, mut bytes) = (Vec::new(), vec![0]);
+        let mut waiting = VecDeque::from([(&pieces[..], 0)]);
+        while let Some((below, depth)) = waiting.pop_front() {
+            let n_here = below.iter().take_while(|(piece, _)| piece.len() == depth).count();
+            let (here, below) = below.split_at(n_here);
+            let id = here.iter().map(|(_, id)| *id).rfind(|&id| id != NO_PIECE).unwrap_or(NO_PIECE);
+            nodes.push(Node { children: u32::try_from(bytes.len()).unwrap_or(u32::MAX), id });
+            for child in below.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
+                bytes.push(child[0].0[depth]);
+                waiting.push_back((child, depth + 1));
+            }
+        }
+        nodes.push(Node { children: u32::try_from(bytes.len()).unwrap_or(u32::MAX), id: NO_PIECE });
+        Self { nodes, bytes }
     }
 
     /// The ids of a text's pieces, at most `tokens_max`. `scratch` is working memory.
@@ -56,19 +80,22 @@ impl Vocabulary {
 
     fn cut_ascii(&self, run: &str, scratch: &mut String, ids: &mut Vec<u32>) {
         scratch.clear();
-        for c in run.chars() {
-            if c.is_ascii_punctuation() {
-                self.word(scratch, ids);
-                scratch.clear();
-                self.word(c.encode_utf8(&mut [0; 4]), ids);
-            } else if c.is_ascii_whitespace() || c == '\u{b}' {
-                self.word(scratch, ids);
-                scratch.clear();
-            } else if !c.is_ascii_control() {
-                scratch.push(c.to_ascii_lowercase());
+        scratch.push_str(run);
+        scratch.make_ascii_lowercase();
+        if scratch.bytes().any(|byte| byte.is_ascii_control()) {
+            scratch.retain(|c| !c.is_ascii_control() || matches!(c, '\u{b}' | '\u{c}'));
+        }
+        let (bytes, mut start) = (scratch.as_bytes(), 0);
+        for (at, byte) in bytes.iter().enumerate() {
+            if !byte.is_ascii_alphanumeric() {
+                self.word(&bytes[start..at], ids);
+                start = at + 1;
+                if byte.is_ascii_punctuation() {
+                    self.word(&bytes[at..start], ids);
+                }
             }
         }
-        self.word(scratch, ids);
+        self.word(&bytes[start..], ids);
     }
 
     fn cut_other(&self, run: &str, scratch: &mut String, ids: &mut Vec<u32>) {
@@ -76,7 +103,7 @@ impl Vocabulary {
         for c in run.chars().filter(|&c| !is_cleaned_away(c)) {
             let is_alone = is_han(c);
             if c.is_whitespace() || is_alone {
-                self.word(scratch, ids);
+                self.word(scratch.as_bytes(), ids);
                 scratch.clear();
             }
             if c.is_whitespace() {
@@ -85,45 +112,51 @@ impl Vocabulary {
             let plain = std::iter::once(c).nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
             for c in plain {
                 if is_mark(c) {
-                    self.word(scratch, ids);
+                    self.word(scratch.as_bytes(), ids);
                     scratch.clear();
-                    self.word(c.encode_utf8(&mut [0; 4]), ids);
+                    self.word(c.encode_utf8(&mut [0; 4]).as_bytes(), ids);
                 } else {
                     scratch.push(c);
                 }
             }
             if is_alone {
-                self.word(scratch, ids);
+                self.word(scratch.as_bytes(), ids);
                 scratch.clear();
             }
         }
-        self.word(scratch, ids);
+        self.word(scratch.as_bytes(), ids);
     }
 
     /// Splits one word, longest piece first.
-    fn word(&self, word: &str, ids: &mut Vec<u32>) {
-        if word.is_empty() || (word.len() > WORD_CHARS_MAX && word.chars().count() > WORD_CHARS_MAX) {
+    fn word(&self, word: &[u8], ids: &mut Vec<u32>) {
+        let is_start = |byte: &&u8| !matches!(byte, 0x80..0xc0);
+        if word.len() > WORD_CHARS_MAX && word.iter().filter(is_start).count() > WORD_CHARS_MAX {
             return;
         }
         let n_before = ids.len();
-        let mut rest = word;
+        let (mut rest, mut root) = (word, FIRST);
         while !rest.is_empty() {
-            let pieces = if rest.len() == word.len() { &self.first } else { &self.further };
-            let mut end = rest.floor_char_boundary(self.piece_bytes_max);
-            let found = loop {
-                match rest.get(..end).and_then(|piece| pieces.get(piece)) {
-                    Some(&id) => break Some((id, end)),
-                    None if end == 0 => break None,
-                    None => end = rest.floor_char_boundary(end - 1),
-                }
-            };
-            let Some((id, end)) = found else {
+            let Some((id, n_bytes)) = self.longest(root, rest) else {
                 ids.truncate(n_before);
                 return;
             };
             ids.push(id);
-            rest = rest.get(end..).unwrap_or_default();
+            (rest, root) = (&rest[n_bytes..], FURTHER);
         }
+    }
+
+    /// The longest piece that a text begins with, and its length.
+    fn longest(&self, root: usize, text: &[u8]) -> Option<(u32, usize)> {
+        let (mut node, mut found) = (root, None);
+        for (n_bytes, &byte) in (1..).zip(text) {
+            let [first, end] = [node, node + 1].map(|node| self.nodes[node].children as usize);
+            let Some(child) = memchr::memchr(byte, &self.bytes[first..end]) else { break };
+            node = first + child;
+            if self.nodes[node].id != NO_PIECE {
+                found = Some((self.nodes[node].id, n_bytes));
+            }
+        }
+        found
     }
 }
 
@@ -175,28 +208,6 @@ fn is_han(c: char) -> bool {
         | '\u{f900}'..='\u{faff}'
         | '\u{2f800}'..='\u{2fa1f}'
     )
-}
-
-/// FNV-1a. The table is ours and does not grow, so nobody can fill it with collisions.
-#[derive(Debug)]
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
 }
 
 #[cfg(test)]
