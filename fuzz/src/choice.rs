@@ -7,7 +7,7 @@ use spelunk_types::Limits;
 /// The number of bytes that choose.
 const CHOICE_BYTES: usize = 8;
 
-/// Languages whose grammars differ; the line rule is language-independent.
+/// Some languages, and none.
 const LANGUAGES: [Option<Language>; 8] = [
     None,
     Some(Language::Rust),

@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 use crate::tidy::{metadata, say};
 
 /// Builds the program and the module. `--dev` skips optimisation. `--musl` builds for musl instead
-/// of glibc and needs the package `ziglang` beside `maturin`.
+/// of glibc and needs the package `ziglang` beside `maturin`. `--embedded` adds the runner of local
+/// models and needs cmake, a C++ compiler and libclang.
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let (flags, named): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
 
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
 fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
-    if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--musl"].contains(flag)) {
+    if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--musl", "--embedded"].contains(flag)) {
         return Err(format!("there is no flag `{unknown}`"));
     }
     let (profile, folder) = if flags.contains(&"--dev") { ("dev", "debug") } else { ("release", "release") };
@@ -38,6 +39,9 @@ fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
         let mut command = Command::new(maturin);
         command.args(["build", "--strip", "--ignore-rust-version", "--interpreter", "python3"]);
         command.args(["--profile", profile, "--out"]).arg(out);
+        if flags.contains(&"--embedded") {
+            command.args(["--features", "module,spelunk/embedded"]);
+        }
         if let Some(musl) = &musl {
             command.args(["--zig", "--target", musl]).env("CARGO_ZIGBUILD_ZIG_PATH", &zig);
         }

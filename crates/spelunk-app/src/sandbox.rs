@@ -19,7 +19,6 @@ pub(crate) const HOOK_WORD: &str = "spelunk-worker";
 
 pub const TASKS: &[Task] = &[
     Task { name: spelunk_context::EXTRACT_TASK, run: spelunk_context::serve_extract },
-    Task { name: spelunk_context::PARSE_TASK, run: spelunk_context::serve_parse },
     Task { name: spelunk_desk::SHELL_TASK, run: spelunk_desk::serve_shell },
 ];
 

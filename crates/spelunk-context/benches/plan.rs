@@ -46,12 +46,7 @@ fn measure(root: &Path) {
     let plan = plan(&View::of(Arc::new(corpus)), &options);
     let (all, cpu_all) = (begun.elapsed().as_secs_f64(), cpu_seconds() - cpu_begun);
     let megabytes = f64::from(u32::try_from(bytes / 1000).unwrap()) / 1e3;
-    println!(
-        "{}: {n_documents} documents, {megabytes:.0} MB, {} tasks, code {}",
-        root.display(),
-        plan.tasks.len(),
-        plan.code_rule.name()
-    );
+    println!("{}: {n_documents} documents, {megabytes:.0} MB, {} tasks", root.display(), plan.tasks.len());
     println!("  scan {scanned:.2} s ({cpu_scanned:.2} s of processor), {:.0} MB/s", megabytes / scanned);
     let (planned, cpu_planned) = (all - scanned, cpu_all - cpu_scanned);
     println!("  plan {planned:.2} s ({cpu_planned:.2} s of processor), {:.0} MB/s", megabytes / planned);

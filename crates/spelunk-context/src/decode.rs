@@ -155,7 +155,9 @@ fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
     let is_odd = |byte: u8| {
         (byte < 0x08) | (byte == 0x0b) | ((byte > 0x0d) & (byte < 0x20) & (byte != 0x1b)) | (byte == 0x7f)
     };
-    let n_odd: usize = rest.iter().map(|&byte| usize::from(is_odd(byte))).sum();
+    // A sum of bytes takes an eighth of the time of a sum of words.
+    let n_odd_in = |piece: &[u8]| usize::from(piece.iter().map(|&byte| u8::from(is_odd(byte))).sum::<u8>());
+    let n_odd: usize = rest.chunks(128).map(n_odd_in).sum();
     if !is_rare(n_odd, rest.len()) {
         return Err(NotText::Binary);
     }

@@ -77,7 +77,8 @@ pub struct DocEntry {
     pub database: Option<Database>,
     /// Whether secrets are redacted when its text is read; see [`crate::redact`].
     pub redacts: bool,
-    /// Whether the scan found secrets. It does not look for them where secrets are allowed.
+    /// Whether the scan found secrets, or did not look for them. It does not look, and this is false, where secrets are
+    /// allowed.
     pub has_secrets: bool,
     /// What the scan found if it looked for the words of a search; see [`View::may_hold`](crate::View::may_hold).
     pub(crate) sought: WordsSought,

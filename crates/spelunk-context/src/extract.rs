@@ -16,7 +16,7 @@ pub(crate) mod sqlite;
 use spelunk_types::ScanOptions;
 
 pub use self::apart::{EXTRACT_TASK, serve_extract};
-pub(crate) use self::apart::{WorkerSlot, extract_apart, pages_apart};
+pub(crate) use self::apart::{extract_apart, pages_apart};
 use crate::{SkipReason, name};
 
 /// A longer document is not extracted.

@@ -229,10 +229,6 @@ impl Detector {
     }
 }
 
-pub(crate) fn language_of(name: &str) -> Option<Language> {
-    name::language_of(name.rsplit('/').next().unwrap_or(name))
-}
-
 impl CustomKind {
     fn claims(&self, file_name: &str) -> bool {
         let extension = name::extension_of(file_name);

@@ -71,11 +71,9 @@ pub use server::{
 pub use source::given_text;
 pub use spelunk_types::ScanOptions;
 pub use split::{
-    Chunk, CodeRule, Cutting, DocText, Heading, Mode, Partitioner, Prelude, Segment, Shell, Units, Width,
-    boundaries, estimate_tokens, headings, partitions_expected, render, target_rows, target_units,
+    Chunk, Cutting, DocText, Heading, Mode, Partitioner, Prelude, Segment, Shell, Units, Width, boundaries,
+    estimate_tokens, headings, partitions_expected, render, target_rows, target_units,
 };
-#[cfg(feature = "grammars")]
-pub use split::{PARSE_TASK, serve_parse};
 pub use store::{
     AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, Context, ContextId,
     ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView,

@@ -1,6 +1,8 @@
 //! Finds where a text may contain one of many short byte strings, ignoring case: four bytes at a time are
-//! looked up in a table, which costs the same for one string as for hundreds. A scan looks for the words of a
-//! search in the same pass as for secrets, so that documents without any need not be read again.
+//! looked up in a table, which costs the same for one string as for hundreds. The few words of a search are found by
+//! wider instructions, many bytes at a time.
+
+use aho_corasick::packed::{self, Searcher};
 
 /// The table fits a second-level cache. A smaller one gives more false positives.
 const INDEX_BITS: u32 = 18;
@@ -29,54 +31,75 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// Visits the labels of a string of at least three bytes.
-    pub(crate) fn labels_of(&mut self, string: &[u8], mut on_label: impl FnMut(&mut u8)) {
+    /// Visits the labels of a string of at least three bytes. After one of three, only bytes that `follows` accepts count.
+    pub(crate) fn labels_of(
+        &mut self,
+        string: &[u8],
+        follows: impl Fn(u8) -> bool,
+        mut on_label: impl FnMut(&mut u8),
+    ) {
         match *string {
-            [a, b, c, d, ..] => on_label(&mut self.labels[index([a, b, c, d])]),
+            [a, b, c, d, ..] => on_label(&mut self.labels[index(u32::from_le_bytes([a, b, c, d]))]),
             [a, b, c] => {
-                (0..=u8::MAX).for_each(|any| on_label(&mut self.labels[index([a, b, c, any])]));
+                let ends = (0..=u8::MAX).filter(|&byte| follows(byte));
+                ends.for_each(|any| on_label(&mut self.labels[index(u32::from_le_bytes([a, b, c, any]))]));
             }
             [] | [_] | [_, _] => debug_assert!(false, "a shorter string is nearly everywhere"),
         }
     }
 
-    /// Adds the labels of another table; existing labels stay.
-    pub(crate) fn join(&mut self, other: &Self) {
-        for (label, also) in self.labels.iter_mut().zip(&*other.labels) {
-            *label = if *label == 0 { *also } else { *label };
-        }
-    }
-
     /// The first place from `from` on where a string may begin, and its label.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low four bytes are the place")]
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, u8)> {
-        let rest = text.get(from..)?;
-        let label = |gram: &[u8]| gram.try_into().map_or(0, |gram| self.labels[index(gram)]);
-        if let Some(at) = rest.windows(4).position(|gram| label(gram) != 0) {
-            return Some((from + at, label(&rest[at..at + 4])));
+        let mut rest = text.get(from..)?;
+        // Four places at a time, without a branch for each.
+        while let Some(&eight) = rest.first_chunk() {
+            let word = u64::from_le_bytes(eight);
+            let labels =
+                [word, word >> 8, word >> 16, word >> 24].map(|gram| self.labels[index(gram as u32)]);
+            if labels[0] | labels[1] | labels[2] | labels[3] != 0 {
+                let at = labels.iter().position(|&label| label != 0)?;
+                return Some((text.len() - rest.len() + at, labels[at]));
+            }
+            rest = &rest[4..];
+        }
+        while let Some(&gram) = rest.first_chunk() {
+            let label = self.labels[index(u32::from_le_bytes(gram))];
+            if label != 0 {
+                return Some((text.len() - rest.len(), label));
+            }
+            rest = &rest[1..];
         }
         // A string of three bytes may be the end of the text.
         let &[a, b, c] = rest.last_chunk()?;
-        let label = self.labels[index([a, b, c, 0])];
+        let label = self.labels[index(u32::from_le_bytes([a, b, c, 0]))];
         (label != 0).then(|| (text.len() - 3, label))
     }
 }
 
 #[inline]
-fn index(gram: [u8; 4]) -> usize {
-    let folded = u32::from_le_bytes(gram) | FOLD;
-    (folded.wrapping_mul(0x9E37_79B1) >> (u32::BITS - INDEX_BITS)) as usize
+fn index(gram: u32) -> usize {
+    ((gram | FOLD).wrapping_mul(0x9E37_79B1) >> (u32::BITS - INDEX_BITS)) as usize
 }
 
-/// The label of all words of a search.
-const SOUGHT: u8 = u8::MAX;
+/// The bytes by which words are found first, in all their forms: both cases, and with underscores.
+const HEAD_BYTES: usize = 3;
 
 /// Prefixes of words to find, ignoring case and underscores after the first letter.
 #[derive(Debug, Clone)]
 pub struct Needles {
     /// In lower case and without underscores.
     words: Vec<Box<[u8]>>,
-    starts: Starts,
+    heads: Heads,
+}
+
+/// What finds how the words begin.
+#[derive(Debug, Clone)]
+enum Heads {
+    Few(Searcher),
+    /// Too many for the other, or the processor lacks its instructions.
+    Many(Starts),
 }
 
 impl PartialEq for Needles {
@@ -90,42 +113,59 @@ impl Eq for Needles {}
 impl Needles {
     /// `None` if one is shorter than three bytes: it would be nearly everywhere.
     pub fn of(words: Vec<Box<[u8]>>) -> Option<Self> {
-        let mut starts = Starts::default();
-        for word in &words {
-            if word.len() < 3 {
-                return None;
-            }
-            // Each bit says whether the next byte is an underscore.
-            for underscores in 0_u8..8 {
-                let mut letters = word.iter().copied();
-                let mut gram: Vec<u8> = letters.by_ref().take(1).collect();
-                let next = |n: u8| if underscores >> n & 1 == 1 { Some(b'_') } else { letters.next() };
-                gram.extend((0..3).map_while(next));
-                starts.labels_of(&gram, |label| *label = SOUGHT);
-            }
+        if words.iter().any(|word| word.len() < HEAD_BYTES) {
+            return None;
         }
-        Some(Self { words, starts })
+        let mut heads: Vec<[u8; HEAD_BYTES]> = words.iter().flat_map(|word| heads_of(word)).collect();
+        heads.sort_unstable();
+        heads.dedup();
+        let searcher = packed::Config::new().heuristic_pattern_limits(false).builder().extend(&heads).build();
+        let heads = searcher.map_or_else(|| Heads::Many(starts_of(&heads)), Heads::Few);
+        Some(Self { words, heads })
     }
 
     /// The first place from `from` on where a word begins.
-    pub fn find(&self, text: &[u8], from: usize) -> Option<usize> {
-        let (mut at, _) = self.starts.find(text, from)?;
-        while !self.begin_at(text, at) {
-            (at, _) = self.starts.find(text, at + 1)?;
+    pub fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        loop {
+            let at = match &self.heads {
+                Heads::Few(searcher) => searcher.find_in(text, (from..text.len()).into())?.start(),
+                Heads::Many(starts) => starts.find(text, from)?.0,
+            };
+            if self.begin_at(text, at) {
+                return Some(at);
+            }
+            from = at + 1;
         }
-        Some(at)
     }
 
-    pub(crate) fn begin_at(&self, text: &[u8], at: usize) -> bool {
+    fn begin_at(&self, text: &[u8], at: usize) -> bool {
         self.words.iter().any(|word| {
             let mut letters = text[at..].iter().filter(|&&byte| byte != b'_');
             word.iter().all(|letter| letters.next().is_some_and(|byte| byte.eq_ignore_ascii_case(letter)))
         })
     }
+}
 
-    pub(crate) fn starts(&self) -> &Starts {
-        &self.starts
+/// How a word may begin: each letter in both cases, and underscores after the first.
+fn heads_of(word: &[u8]) -> Vec<[u8; HEAD_BYTES]> {
+    let forms = [[0, 1, 2], [0, 1, 3], [0, 3, 1], [0, 3, 3]].map(|places: [usize; HEAD_BYTES]| {
+        places.map(|place| if place == HEAD_BYTES { b'_' } else { word[place] })
+    });
+    let cases = (0_u8..1 << HEAD_BYTES).flat_map(|upper| {
+        forms.map(|form| {
+            let mut bits = (0..HEAD_BYTES).map(|place| upper >> place & 1 == 1);
+            form.map(|byte| if bits.next() == Some(true) { byte.to_ascii_uppercase() } else { byte })
+        })
+    });
+    cases.collect()
+}
+
+fn starts_of(heads: &[[u8; HEAD_BYTES]]) -> Starts {
+    let mut starts = Starts::default();
+    for head in heads {
+        starts.labels_of(head, |_| true, |label| *label = 1);
     }
+    starts
 }
 
 #[cfg(test)]

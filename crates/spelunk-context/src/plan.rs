@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use spelunk_types::Limits;
 
-use crate::kind::{Detected, Detector, language_of};
-use crate::split::{Chunk, CodeRule, Mode, Units, has_grammar};
+use crate::kind::{Detected, Detector};
+use crate::split::{Chunk, Mode, Units};
 use crate::{SchemaSketch, SourceError, View};
 
 mod analysts;
@@ -23,9 +23,6 @@ use survey::{Surveyed, survey};
 
 /// Documents longer than this, in lines or in the unit of their format, are large.
 const LARGE_LINES_MIN: u64 = 5001;
-
-/// Smaller files have too few lines to be split.
-const PARSED_FILE_BYTES_MIN: u64 = 16 * 1024;
 
 /// From this number of tasks on, the user is warned.
 const TASKS_MANY: u64 = 50;
@@ -52,8 +49,6 @@ pub struct Plan {
     pub tasks: Vec<PlanTask>,
     /// Analysts that have tasks.
     pub analysts: Vec<AnalystShare>,
-    /// How code definitions were found.
-    pub code_rule: CodeRule,
     /// The limits that were used.
     pub limits: Limits,
     /// Documents that could not be read, and why.
@@ -149,8 +144,6 @@ pub enum PlanWarning {
     ManyTokens(u64),
     /// A very large number of tasks.
     ManyTasks(u64),
-    /// There is too much code, in bytes, to parse it.
-    CodeNotParsed(u64),
 }
 
 impl fmt::Display for PlanWarning {
@@ -165,10 +158,6 @@ impl fmt::Display for PlanWarning {
             Self::ManyTasks(tasks) => {
                 write!(f, "{tasks} tasks; consider excluding files or using larger chunks")
             }
-            Self::CodeNotParsed(bytes) => write!(
-                f,
-                "{bytes} bytes of code are split by how lines begin; raise `parsed_bytes_max` to parse them"
-            ),
         }
     }
 }
@@ -210,10 +199,7 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     let mut manifest = Vec::new();
     let mut tasks = Vec::new();
     let mut unreadable = Vec::new();
-    let code_bytes = code_bytes(view);
-    let is_parsed = code_bytes <= options.limits.parsed_bytes_max;
-    let code_rule = if is_parsed { CodeRule::Parsed } else { CodeRule::Lines };
-    for (name, surveyed) in survey(view, options, code_rule) {
+    for (name, surveyed) in survey(view, options) {
         match surveyed {
             Ok(Surveyed { row, chunks }) => {
                 tasks.extend(chunks.into_iter().map(|chunk| chunk_task(&row, chunk)));
@@ -227,18 +213,9 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     );
     let analysts = AnalystShare::of(&tasks);
     let limits = options.limits.clone();
-    let mut plan = Plan { manifest, tasks, analysts, code_rule, limits, unreadable, warnings: Vec::new() };
-    plan.warnings = warnings(&plan, options, code_bytes);
+    let mut plan = Plan { manifest, tasks, analysts, limits, unreadable, warnings: Vec::new() };
+    plan.warnings = warnings(&plan, options);
     plan
-}
-
-/// How much code would be parsed. Depends only on names and sizes, so a view is always split the same way.
-fn code_bytes(view: &View) -> u64 {
-    let parsed = view.documents().filter(|document| {
-        let language = language_of(&document.name);
-        document.bytes >= PARSED_FILE_BYTES_MIN && language.is_some_and(has_grammar)
-    });
-    parsed.map(|document| document.bytes).sum()
 }
 
 fn chunk_task(row: &ManifestRow, chunk: Chunk) -> PlanTask {
@@ -262,7 +239,7 @@ fn batch_task(manifest: &[ManifestRow], batch: Batch) -> PlanTask {
     }
 }
 
-fn warnings(plan: &Plan, options: &PlanOptions, code_bytes: u64) -> Vec<PlanWarning> {
+fn warnings(plan: &Plan, options: &PlanOptions) -> Vec<PlanWarning> {
     let [many_tokens, many_tasks] = plan.size_warnings();
     let n_unreadable = plan.unreadable.len() as u64;
     [
@@ -270,7 +247,6 @@ fn warnings(plan: &Plan, options: &PlanOptions, code_bytes: u64) -> Vec<PlanWarn
         (n_unreadable > 0).then_some(PlanWarning::Unreadable(n_unreadable)),
         many_tokens,
         many_tasks,
-        (plan.code_rule == CodeRule::Lines).then_some(PlanWarning::CodeNotParsed(code_bytes)),
     ]
     .into_iter()
     .flatten()

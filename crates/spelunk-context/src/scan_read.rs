@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use spelunk_fs::open_to_read;
+pub(crate) use spelunk_fs::open_regular;
 use spelunk_types::BlobId;
 
 use crate::decode::{self, HEAD_BYTES, Utf16Stream};
@@ -26,6 +26,9 @@ use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
 /// Large enough for BLAKE3's widest instructions, small enough for an L2 cache.
 const BUFFER_BYTES: usize = 256 * 1024;
+
+/// A longer file is read in pieces.
+const WHOLE_BUFFER_BYTES_MAX: u64 = 8 << 20;
 
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
@@ -245,11 +248,6 @@ fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Opens only a regular file: a pipe that replaced it would block forever.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
-}
-
 fn read_some(
     handed: &Mutex<Receiver<CandidateBatch>>,
     scratch: &Scratch,
@@ -285,7 +283,7 @@ fn read_candidate(
     candidate: &Candidate,
     scratch: &Scratch,
     sought: Option<&Sought>,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let watch = || candidate.redacts.then(|| SecretWatch::with(sought));
@@ -308,7 +306,7 @@ fn read_file(
     file: &File,
     candidate: &Candidate,
     watch: Option<SecretWatch<'_>>,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let metadata = file.metadata()?;
@@ -317,6 +315,10 @@ fn read_file(
     let seen = pin.and_then(|pin| pin.modified).or(metadata.modified().ok());
     if bytes > sample::WHOLE_BYTES_MAX {
         return sample_one(file, bytes, seen, candidate.redacts).inspect(|_| tick(bytes));
+    }
+    if bytes < WHOLE_BUFFER_BYTES_MAX {
+        let room = usize::try_from(bytes).unwrap_or(usize::MAX) + 1;
+        buffer.resize(room.max(buffer.len()), 0);
     }
     // A file in `/proc` may report a size of 0.
     let bytes_max = if bytes == 0 { sample::WHOLE_BYTES_MAX } else { bytes };
@@ -344,6 +346,9 @@ fn read_one(
     let mut hasher = blake3::Hasher::new();
     let (mut bytes, mut bytes_ticked) = (0, 0);
     let is_utf16 = Utf16Stream::of(&buffer[..n_read]).is_some();
+    // A buffer that is not filled is the whole file, as most are.
+    let is_whole = n_read < buffer.len();
+    let whole = watch.take_if(|_| is_whole && !is_utf16).map(|watch| watch.whole(&buffer[..n_read]));
     let (mut n_newlines, mut last_byte) = (0, None);
     while n_read > 0 {
         let piece = &buffer[..n_read];
@@ -358,7 +363,6 @@ fn read_one(
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
-        // A buffer that was not filled is the last one: most files are read by one call.
         if n_read < buffer.len() {
             break;
         }
@@ -366,7 +370,7 @@ fn read_one(
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
-    let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
+    let secrets = whole.or_else(|| watch.map(SecretWatch::finish)).unwrap_or_default();
     let lines = n_newlines + u64::from(last_byte != Some(b'\n'));
     let lines = (!is_utf16).then_some(lines);
     Ok(Reading::Text { bytes, lines, digest, modified: None, moved_to: None, database: None, secrets })

@@ -11,10 +11,9 @@ mod secret_filters;
 mod watch;
 mod words;
 
-pub(crate) use find::Sought;
 pub use find::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 pub(crate) use line::{KEY_HEAD, key_bodies, secrets_in, secrets_in_line};
 pub(crate) use names::{is_secret, is_secret_place};
 pub(crate) use redact::marks_in;
 pub use redact::{Redaction, redact};
-pub(crate) use watch::{SecretTally, SecretWatch};
+pub(crate) use watch::{SecretTally, SecretWatch, Sought};

@@ -17,10 +17,7 @@ mod prose;
 mod target;
 
 pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
-pub(crate) use code::has_grammar;
-#[cfg(feature = "grammars")]
-pub use code::{PARSE_TASK, serve_parse};
-pub use partition::{CodeRule, Cutting, DocText, Mode, Partitioner, estimate_tokens};
+pub use partition::{Cutting, DocText, Mode, Partitioner, estimate_tokens};
 pub use prose::{Heading, headings};
 pub use target::{Width, partitions_expected, target_rows, target_units};
 
@@ -31,7 +28,7 @@ pub fn boundaries(detected: &Detected, text: &str) -> Vec<Boundary> {
     }
     match detected.content_type {
         ContentType::SourceCode => {
-            let places = code::places(text, detected.language);
+            let places = code::places(text);
             to_boundaries(text, code::marks(text, &places))
         }
         ContentType::StructuredData => to_boundaries(text, by_line::row_marks(text, &Shape::of(text))),

@@ -49,7 +49,7 @@ names! { "result of a check", Found {
 pub enum Grounding {
     /// At least one citation, and every one was found.
     Cited,
-    /// A query over rows computed it, and no row contains it. The answer shows the query.
+    /// A query over rows computed it or chose it among them, and no row proves it. The answer shows the query.
     Computed,
     /// No citation was found in the sources.
     Uncited,

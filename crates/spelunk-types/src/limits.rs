@@ -163,8 +163,6 @@ limits! {
     path chunk_plain_tokens = 2000;
     /// Tokens shared by adjacent chunks in plain mode.
     path overlap_plain_tokens = 100;
-    /// Maximum amount of code a plan parses to find definitions; beyond it, all code is split by how its lines begin.
-    path parsed_bytes_max = 16_777_216;
     /// Maximum length of a context that is included in full in a root prompt.
     path inline_chars_max = 8000;
     /// Length of the preview that a root prompt shows of a longer context.

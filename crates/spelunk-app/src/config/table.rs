@@ -129,7 +129,8 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
 }
 
 /// Settings of earlier versions that have no effect any more, and why. They are still accepted, with a notice.
-const RETIRED: [(&str, &str); 2] = [
+const RETIRED: [(&str, &str); 3] = [
+    ("limits.parsed_bytes_max", "code of any size is split by how its lines begin"),
     ("limits.stage_tasks_max", "`limits.calls_parallel_max` limits how many analysts work at once"),
     ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` limits how much an analyst writes"),
 ];

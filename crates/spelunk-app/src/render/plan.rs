@@ -211,7 +211,6 @@ pub fn plan_value(planned: &Planned) -> Value {
         "manifest": plan.manifest.iter().map(of_row).collect::<Vec<_>>(),
         "tasks": plan.tasks.iter().map(task_json).collect::<Vec<_>>(),
         "analysts": analysts,
-        "code_rule": plan.code_rule.name(),
         "calls_at_least": forecast.calls.least,
         "calls_at_most": forecast.calls.most,
         "usage_at_least": usage.least,

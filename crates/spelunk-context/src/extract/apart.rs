@@ -161,13 +161,13 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
 }
 
 /// A slot of the concurrency limit.
-pub(crate) struct WorkerSlot;
+struct WorkerSlot;
 
 static N_READING: Mutex<usize> = Mutex::new(0);
 static IS_FREE: Condvar = Condvar::new();
 
 impl WorkerSlot {
-    pub(crate) fn take() -> Self {
+    fn take() -> Self {
         let n_reading = N_READING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_reading = IS_FREE
             .wait_while(n_reading, |n_reading| *n_reading >= AT_ONCE_MAX)

@@ -19,6 +19,17 @@ fn words_are_found_in_any_case_with_underscores_and_at_the_end() {
 }
 
 #[test]
+fn a_word_is_found_at_every_place() {
+    for n_before in 0..12 {
+        for n_after in 0..12 {
+            let text = format!("{}hf9{}", "x".repeat(n_before), "y".repeat(n_after));
+            assert_eq!(places(&["hf9"], &text), [n_before], "{text}");
+            assert_eq!(places(&["hf9y"], &text).len(), n_after.min(1), "{text}");
+        }
+    }
+}
+
+#[test]
 fn two_letters_are_too_few() {
     assert_eq!(Needles::of(vec![b"ab"[..].into()]), None);
 }

@@ -11,7 +11,7 @@ use spelunk_types::Limits;
 use super::long::survey_long;
 use super::segment::{SEGMENT_BYTES_MAX, open_long};
 use super::{ManifestRow, PlanOptions, Tier};
-use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
+use crate::split::{Chunk, Cutting, DocText, Partitioner, estimate_tokens};
 use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 
 /// The number of threads, and thus of documents in memory at once.
@@ -24,12 +24,8 @@ pub(super) struct Surveyed {
 }
 
 /// Surveys the documents of a view, in order, with their names.
-pub(super) fn survey(
-    view: &View,
-    options: &PlanOptions,
-    code_rule: CodeRule,
-) -> Vec<(String, Result<Surveyed, SourceError>)> {
-    let partitioner = Partitioner::new(&options.limits, options.mode).with_code_rule(code_rule);
+pub(super) fn survey(view: &View, options: &PlanOptions) -> Vec<(String, Result<Surveyed, SourceError>)> {
+    let partitioner = Partitioner::new(&options.limits, options.mode);
     let documents: Vec<&DocEntry> = view.documents().collect();
     let mut order: Vec<usize> = (0..documents.len()).collect();
     order.sort_by_key(|&idx| std::cmp::Reverse(documents[idx].bytes));

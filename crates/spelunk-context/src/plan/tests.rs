@@ -191,21 +191,3 @@ fn the_plain_mode_cuts_everything_by_tokens() {
     let tokens: Vec<u64> = plan.tasks.iter().map(|task| task.tokens_estimate).collect();
     assert_eq!((tokens.len(), tokens.iter().max()), (10, Some(&1996)));
 }
-
-#[test]
-fn more_code_than_is_parsed_is_cut_by_lines() {
-    // A string that looks like a definition: parsing recognises it as a string, the line rule does not.
-    let (before, behind) = ("    x()\n".repeat(40), "    x()\n".repeat(300));
-    let function = |n: usize| format!("def f{n}():\n{before}    y = \"\"\"\ndef g():\n\"\"\"\n{behind}\n");
-    let text: String = (0..8).map(function).collect();
-    let view = view(&[("a.py", &text)]);
-    let cut = |parsed_bytes_max| {
-        let mut options = options();
-        options.limits.parsed_bytes_max = parsed_bytes_max;
-        let plan = plan(&view, &options);
-        (plan.code_rule, plan.tasks.len(), plan.warnings)
-    };
-    let bytes = text.len() as u64;
-    assert_eq!(cut(bytes), (CodeRule::Parsed, 16, vec![]));
-    assert_eq!(cut(bytes - 1), (CodeRule::Lines, 17, vec![PlanWarning::CodeNotParsed(bytes)]));
-}

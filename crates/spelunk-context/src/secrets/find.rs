@@ -10,7 +10,7 @@ use super::assigned;
 use super::rules::{After, Before, Judge, RULES, Rule};
 use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
-use crate::needles::{Needles, Starts};
+use crate::needles::Starts;
 
 /// Whether a byte is secret depends on no byte further away than this: include this much around a part.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
@@ -60,44 +60,13 @@ impl Find {
     }
 }
 
-/// Words to look for in the same pass.
-#[derive(Debug)]
-pub(crate) struct Sought {
-    pub(crate) needles: Needles,
-    /// The starts of the needles and of the keywords.
-    starts: Starts,
-}
-
-impl Sought {
-    pub(crate) fn new(needles: Needles) -> Self {
-        let mut starts = ENGINE.starts.clone();
-        starts.join(needles.starts());
-        Self { needles, starts }
-    }
-}
-
 /// All finds whose keyword begins in `from..to`, unsorted. `text` extends further on both sides where possible.
 pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
-    finds_and_sought(text, from, to, &mut None)
-}
-
-/// Like `finds_in`; takes `sought` when one of its words is found.
-pub(super) fn finds_and_sought(
-    text: &[u8],
-    from: usize,
-    to: usize,
-    sought: &mut Option<&Sought>,
-) -> Vec<Find> {
     let engine = &*ENGINE;
     let mut finds = Vec::new();
     let mut next = from;
     let seen = text.get(..to.saturating_add(3)).unwrap_or(text);
-    loop {
-        let starts = sought.map_or(&engine.starts, |sought| &sought.starts);
-        let Some((at, label)) = starts.find(seen, next).filter(|&(at, _)| at < to) else { break };
-        if sought.is_some_and(|sought| sought.needles.begin_at(text, at)) {
-            *sought = None;
-        }
+    while let Some((at, label)) = engine.starts.find(seen, next).filter(|&(at, _)| at < to) {
         for &(keyword, rule_idx) in engine.keywords.get(usize::from(label)).into_iter().flatten() {
             let word = text.get(at..at + keyword.len());
             if word.is_some_and(|word| word.eq_ignore_ascii_case(keyword.as_bytes())) {
@@ -154,16 +123,19 @@ impl Engine {
             for &keyword in rule.keywords {
                 let new = u8::try_from(keywords.len()).expect("there are fewer keywords than labels");
                 keywords.push(Vec::new());
-                starts.labels_of(keyword.as_bytes(), |label| {
-                    *label = if *label == 0 { new } else { *label };
-                    let alike = &mut keywords[usize::from(*label)];
-                    if !alike.contains(&(keyword, rule_idx)) {
-                        alike.push((keyword, rule_idx));
-                    }
-                });
+                starts.labels_of(
+                    keyword.as_bytes(),
+                    |byte| rule.may_continue_with(byte),
+                    |label| {
+                        *label = if *label == 0 { new } else { *label };
+                        let alike = &mut keywords[usize::from(*label)];
+                        if !alike.contains(&(keyword, rule_idx)) {
+                            alike.push((keyword, rule_idx));
+                        }
+                    },
+                );
             }
         }
-        assert!(keywords.len() < usize::from(u8::MAX), "the last label is that of the words of a search");
         Self { starts, keywords, rules: RULES.iter().map(Compiled::new).collect() }
     }
 }

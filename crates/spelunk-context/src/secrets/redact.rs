@@ -43,6 +43,11 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     (Cow::Owned(redacted), redactions)
 }
 
+/// The marks of all rules.
+pub(super) fn marks() -> impl Iterator<Item = String> {
+    RULES.iter().map(|rule| format!("{OPENING}{}]", rule.name))
+}
+
 /// Counts the secrets that were redacted from a text earlier, by the marks in their place.
 pub(crate) fn marks_in(text: &[u8]) -> SecretTally {
     let mut tally = SecretTally::default();

@@ -49,6 +49,14 @@ pub(super) enum Judge {
     KeyBody,
 }
 
+impl Rule {
+    /// Whether a byte may follow a keyword of three bytes.
+    pub(super) fn may_continue_with(&self, byte: u8) -> bool {
+        let is_in_value = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        is_in_value || !self.head.is_empty() || self.judge == Judge::Assigned
+    }
+}
+
 const fn token(name: &'static str, keywords: &'static [&'static str], value: &'static str) -> Rule {
     Rule {
         name,

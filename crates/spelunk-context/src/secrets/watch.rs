@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Redaction;
-use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, Sought, finds_and_sought, joined};
+use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, finds_in, joined};
+use super::redact::marks;
 use crate::decode::Utf16Stream;
+use crate::needles::Needles;
 
 /// Secrets of one document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,10 +14,25 @@ pub(crate) struct SecretTally {
     pub(crate) counts: BTreeMap<&'static str, u64>,
     /// The first few. A key of many lines counts once.
     pub(crate) first: Vec<Redaction>,
-    /// Whether the document was too large to be checked; its text is checked when it is read.
+    /// Whether the document was not checked; its text is checked when it is read.
     pub(crate) is_unknown: bool,
-    /// Whether the words of a search were looked for, and neither they nor secrets, whose marks have words, found.
+    /// Whether the words of a search were looked for, and its redacted text has none of them.
     pub(crate) lacks_sought: bool,
+}
+
+/// The words of a search.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    pub(crate) needles: Needles,
+    /// Whether one is in the mark of a secret.
+    are_in_marks: bool,
+}
+
+impl Sought {
+    pub(crate) fn new(needles: Needles) -> Self {
+        let are_in_marks = marks().any(|mark| needles.find(mark.as_bytes(), 0).is_some());
+        Self { needles, are_in_marks }
+    }
 }
 
 /// Examples kept per document.
@@ -54,6 +71,15 @@ impl<'s> SecretWatch<'s> {
         Self { sought, ..Self::default() }
     }
 
+    /// Instead of `feed` and `finish`, for a whole text that is not UTF-16.
+    pub(crate) fn whole(mut self, text: &[u8]) -> SecretTally {
+        self.seek(text, 0);
+        if !self.is_unwanted() {
+            self.decide(text, text.len());
+        }
+        self.into_tally()
+    }
+
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if !self.has_begun {
             self.has_begun = true;
@@ -65,23 +91,48 @@ impl<'s> SecretWatch<'s> {
         }
         let sure = self.pending.len().saturating_sub(REDACT_REACH_BYTES);
         if sure > self.decided {
-            self.decide(sure);
+            self.decide_pending(sure);
             self.forget();
         }
     }
 
     pub(crate) fn finish(mut self) -> SecretTally {
-        self.decide(self.pending.len());
+        self.decide_pending(self.pending.len());
+        self.into_tally()
+    }
+
+    fn into_tally(mut self) -> SecretTally {
+        if self.is_unwanted() {
+            return SecretTally { is_unknown: true, lacks_sought: true, ..SecretTally::default() };
+        }
         self.tally.lacks_sought = self.sought.is_some() && self.tally.counts.is_empty();
         self.tally
     }
 
-    fn decide(&mut self, to: usize) {
-        for find in joined(finds_and_sought(&self.pending, self.decided, to, &mut self.sought)) {
+    /// Whether the text has no words of the search, and would have none with the marks of secrets: it is not shown, or it
+    /// is checked when it is read for that.
+    fn is_unwanted(&self) -> bool {
+        self.sought.is_some_and(|sought| !sought.are_in_marks)
+    }
+
+    /// Looks for the words of the search from here on.
+    fn seek(&mut self, text: &[u8], from: usize) {
+        self.sought = self.sought.filter(|sought| sought.needles.find(text, from).is_none());
+    }
+
+    fn decide_pending(&mut self, to: usize) {
+        let pending = std::mem::take(&mut self.pending);
+        self.seek(&pending, self.decided);
+        self.decide(&pending, to);
+        self.pending = pending;
+    }
+
+    fn decide(&mut self, text: &[u8], to: usize) {
+        for find in joined(finds_in(text, self.decided, to)) {
             if find.bytes.start >= self.covered {
                 *self.tally.counts.entry(find.rule()).or_default() += 1;
                 if self.tally.first.len() < FIRST_MAX {
-                    let before = memchr::memchr_iter(b'\n', &self.pending[..find.bytes.start]).count() as u64;
+                    let before = memchr::memchr_iter(b'\n', &text[..find.bytes.start]).count() as u64;
                     self.tally.first.push(Redaction { line: self.n_lines + before + 1, rule: find.rule() });
                 }
             }

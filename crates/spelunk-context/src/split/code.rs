@@ -1,20 +1,13 @@
-//! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language, otherwise
-//! by how lines begin. Imports are found by lines in every language.
+//! Source code: definitions are kept whole. They are found by how lines begin, and so are imports.
 
-use crate::kind::Language;
-use crate::lines::{count_lines, is_blank, line_marks};
+use crate::lines::{is_blank, line_marks};
 use crate::pack::{Mark, Strength};
 
 mod line_rule;
 mod prelude;
-#[cfg(feature = "grammars")]
-mod syntax;
 
+pub(super) use line_rule::places;
 pub(super) use prelude::prelude_of;
-#[cfg(feature = "grammars")]
-pub(crate) use syntax::has_grammar;
-#[cfg(feature = "grammars")]
-pub use syntax::{PARSE_TASK, serve_parse};
 
 /// A line before which code can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,34 +15,6 @@ pub(super) struct CutPoint {
     /// The start of the line.
     pub(super) at: usize,
     pub(super) strength: Strength,
-}
-
-/// Where definitions begin, ascending.
-pub(super) fn places(text: &str, language: Option<Language>) -> Vec<CutPoint> {
-    const LINES_PER_PLACE_MAX: u64 = 1000;
-    let by_lines = line_rule::places(text);
-    // If hardly any line looks like a definition, parsing would only repair text that is not code.
-    let is_code = by_lines.len() as u64 * LINES_PER_PLACE_MAX >= count_lines(text);
-    let mut places = if is_code { parsed(text, language).unwrap_or(by_lines) } else { by_lines };
-    places.sort_by_key(|place| (place.at, std::cmp::Reverse(place.strength)));
-    places.dedup_by_key(|place| place.at);
-    places
-}
-
-/// Whether code in this language is parsed.
-#[cfg(not(feature = "grammars"))]
-pub(crate) fn has_grammar(_: Language) -> bool {
-    false
-}
-
-#[cfg(feature = "grammars")]
-fn parsed(text: &str, language: Option<Language>) -> Option<Vec<CutPoint>> {
-    syntax::places(text, language?)
-}
-
-#[cfg(not(feature = "grammars"))]
-fn parsed(_: &str, _: Option<Language>) -> Option<Vec<CutPoint>> {
-    None
 }
 
 /// A mark before every line; marks before definitions are strong.

@@ -72,20 +72,8 @@ pub struct Cutting {
 pub struct Partitioner<'l> {
     limits: &'l Limits,
     mode: Mode,
-    code_rule: CodeRule,
     chunks_max: u64,
 }
-
-/// How code definitions are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeRule {
-    /// By parsing, if there is a grammar.
-    Parsed,
-    /// By how lines begin: some fifty times faster, and correct for conventionally formatted code.
-    Lines,
-}
-
-spelunk_types::named! { CodeRule { Parsed = "parsed", Lines = "lines" } }
 
 /// The cuts of a text by the rules of its type, and what is shown before each chunk.
 struct Drafts {
@@ -97,15 +85,9 @@ struct Drafts {
 }
 
 impl<'l> Partitioner<'l> {
-    /// A partitioner with these limits. Code is parsed.
+    /// A partitioner with these limits.
     pub fn new(limits: &'l Limits, mode: Mode) -> Self {
-        Self { limits, mode, code_rule: CodeRule::Parsed, chunks_max: CHUNKS_MAX }
-    }
-
-    /// Sets the rule for code.
-    #[must_use]
-    pub fn with_code_rule(self, code_rule: CodeRule) -> Self {
-        Self { code_rule, ..self }
+        Self { limits, mode, chunks_max: CHUNKS_MAX }
     }
 
     /// Limits the chunks of a part of a document to its share of the whole.
@@ -217,8 +199,7 @@ impl<'l> Partitioner<'l> {
             let whole = by_lines(text, code::marks(text, &[]), &room, &|_| Overlap::None);
             return Drafts { prelude, ..whole };
         }
-        let language = detected.language.filter(|_| self.code_rule == CodeRule::Parsed);
-        let places = code::places(text, language);
+        let places = code::places(text);
         if !places.iter().any(|place| place.strength >= Strength::Item) {
             return Drafts { prelude, ..self.other(text, target) };
         }

@@ -240,7 +240,6 @@ fn the_first_line_of_a_definition_is_no_chunk_of_its_own() {
         "{functions}impl A {{\n    const B: [u8; 400] = [\n{}    ];\n}}\n",
         "        1,\n".repeat(400)
     );
-    // By how lines begin: a parsed list can be cut between its elements.
     let cutting = cut(&text, &detected(ContentType::SourceCode), &Limits::default(), Mode::ByType);
     let lines: Vec<(u64, u64, Option<&str>)> = cutting
         .chunks
@@ -248,22 +247,6 @@ fn the_first_line_of_a_definition_is_no_chunk_of_its_own() {
         .map(|chunk| (*chunk.lines.start(), *chunk.lines.end(), chunk.scope.as_deref()))
         .collect();
     assert_eq!(lines, [(1, 160, None), (161, 360, None), (361, 564, Some("const B: [u8; 400] = ["))]);
-}
-
-#[test]
-fn code_inside_of_a_macro_call_is_cut_before_its_definitions() {
-    let method = |n: usize| {
-        format!(
-            "        /// Says {n}.\n        #[inline]\n        pub(crate) async fn f{n}(&self) {{\n{}        }}\n\n",
-            "            self.g()\n                .h();\n\n".repeat(30)
-        )
-    };
-    let text = format!("cfg_io! {{\n    impl A {{\n{}    }}\n}}\n", (0..8).map(method).collect::<String>());
-    let kind = of(ContentType::SourceCode, Some(Language::Rust));
-    let cutting = cut(&text, &kind, &Limits::default(), Mode::ByType);
-    let firsts: Vec<&str> =
-        cutting.chunks.iter().filter_map(|chunk| part(&text, &chunk.span)?.lines().next()).collect();
-    assert_eq!(firsts, ["cfg_io! {", "        /// Says 2.", "        /// Says 4.", "        /// Says 6."]);
 }
 
 /// Found by the property below.

@@ -32,6 +32,14 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     if !path.is_file() {
         return Err(refused(work, "its file does not exist; `spelunk model pull` downloads it again"));
     }
+    // What llama.cpp is compiled for; without it, the first instruction would end the process.
+    #[cfg(target_arch = "x86_64")]
+    if !(is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c"))
+    {
+        return Err(refused(work, "this processor has no AVX2; serve the model with another program"));
+    }
     let mark = LoadingMark::begin(&work.name);
     let params = LlamaModelParams::default().with_progress_callback(move |share| {
         mark.set(share);

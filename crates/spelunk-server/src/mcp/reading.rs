@@ -13,7 +13,7 @@ use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::Failure;
 use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
-use spelunk_app::render::found::{found_json, found_text, hits_json, hits_text};
+use spelunk_app::render::found::{criteria, found_json, found_text, hits_json, hits_text};
 use spelunk_app::units::{count, listed};
 use spelunk_context::{Factory, GrepQuery, GrepView, ScanReport, View};
 use spelunk_engine::index_folder;
@@ -64,7 +64,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
         let _ = writeln!(text, "[{notice}]");
     }
     let n_hits = count(found.hits.len() as u64, "passage");
-    let _ = write!(text, "[{n_hits} in {} by {}]", count(found.documents, "document"), found.mode.name());
+    let _ = write!(text, "[{n_hits} in {} by {}]", count(found.documents, "document"), criteria(found.mode));
     let mut data = hits_json(&found);
     data["results"] = data["hits"].take();
     if let Some(fields) = data.as_object_mut() {

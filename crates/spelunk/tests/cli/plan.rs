@@ -231,7 +231,6 @@ fn json_is_the_whole_plan() {
         analysts: [{"analyst":"code","labels":["code-analyst-1"],"tasks":2},{"analyst":"general","labels":["general-analyst-1"],"tasks":1}]
         calls_at_least: 3
         calls_at_most: 12
-        code_rule: "parsed"
         cost_microusd_at_least: {"anthropic/claude-haiku-5-5":744,"anthropic/claude-sonnet-5-5":14868,"gemini/gemini-3.5-flash-lite":2237,"gemini/gemini-4-argon":14868,"openai/gpt-6-luna":744,"openai/gpt-6.1-terra":7434}
         cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58189,"anthropic/claude-sonnet-5-5":1163760,"gemini/gemini-3.5-flash-lite":203550,"gemini/gemini-4-argon":1029312,"openai/gpt-6-luna":58189,"openai/gpt-6.1-terra":581880}
         left_out: ["z.txt"]
@@ -270,19 +269,6 @@ fn json_that_is_cut_is_sketched_and_what_is_read_whole_is_not() {
         {"records":null,"sampled_bytes":21283,"sketch":"[{id: integer}; 1600]"}
         {"records":{"begins_with_metadata":false,"fields":[{"class":"error","path":".error","present":20,"types":["string"]},{"class":"level","path":".level","present":41,"types":["string"]},{"class":"timestamp","path":".ts","present":41,"types":["number"]},{"class":null,"path":".user.id","present":21,"types":["number"]}],"fields_left_out":0,"malformed":0,"only_early":[".user.id"],"only_late":[".error"],"recipes":{"extract-errors":"inputs | fromjson? | objects | select(.error != null)","filter-level":"inputs | fromjson? | objects | select((.level | tostring | ascii_downcase) == \"error\")","time-range":"inputs | fromjson? | objects | select(.ts >= FROM and .ts < TO)","top-errors":"[inputs | fromjson? | objects] | map(select(.error != null)) | group_by(.error) | map({error: (.[0] | .error), n: length}) | sort_by(-.n) | .[:10]"},"sampled":41,"shapes":2},"sampled_bytes":1954,"sketch":"1700 lines of {ts: integer, level: string, user?: {id: integer}, error?: string}"}
         null"#]].assert_eq(&schemas.join("\n"));
-}
-
-#[test]
-fn code_that_is_not_parsed_is_told() {
-    let scene =
-        Scene::new(&[("app.py", &lines(600, |n| format!("def f{n}(x):\n    y = x + {n}\n    return y\n")))]);
-    let told = |setting: &'static str| {
-        let ran = scene.spelunk(["plan", "--json", "--set", setting]).run();
-        let plan: Value = serde_json::from_str(&ran.stdout).unwrap();
-        format!("{} {}", plan["code_rule"], plan["warnings"])
-    };
-    expect![[r#""parsed" []"#]].assert_eq(&told("limits.parsed_bytes_max=1000000"));
-    expect![[r#""lines" ["25584 bytes of code are split by how lines begin; raise `parsed_bytes_max` to parse them"]"#]].assert_eq(&told("limits.parsed_bytes_max=1000"));
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn without_a_model_the_same_files_are_searched() {
         c.md:1
             **The magic number is 44.**
 
-        a.md:1
-            **The magic number is 42.**
+        Also:
+        a.md:1  The magic number is 42.
         --- stderr
 
         Skipped: 2 filtered

@@ -108,12 +108,13 @@ fn whoever_names_no_model_still_gets_passages() {
 #[test]
 fn a_setting_that_has_no_effect_any_more_is_accepted_and_said() {
     let scene = Scene::new(&NOTE);
-    scene.write("spelunk.toml", b"[limits]\nstage_tasks_max = 3\n");
+    scene.write("spelunk.toml", b"[limits]\nstage_tasks_max = 3\nparsed_bytes_max = 1000\n");
     let ran = scene.spelunk(["config", "show", "--set", "limits.worker_chars_max=1"]);
     let ran = ran.env("SPELUNK_LIMITS_STAGE_TASKS_MAX", "4").run();
     assert_eq!(ran.code, 0);
     expect![[r"
         warning: `limits.stage_tasks_max` no longer has any effect: `limits.calls_parallel_max` limits how many analysts work at once (spelunk.toml:2)
+        warning: `limits.parsed_bytes_max` no longer has any effect: code of any size is split by how its lines begin (spelunk.toml:3)
         warning: `limits.stage_tasks_max` no longer has any effect: `limits.calls_parallel_max` limits how many analysts work at once (SPELUNK_LIMITS_STAGE_TASKS_MAX)
         warning: `limits.worker_chars_max` no longer has any effect: `limits.analyst_output_tokens_max` limits how much an analyst writes (--set)
     "]]

@@ -31,7 +31,7 @@ fn a_lot_of_text_is_read_while_its_index_is_built() {
     expect![[r#"
         animals.md:2102  similarity 0.74
             The okapi lives in the garden.
-        [1 passage in 1 document by hybrid]"#]]
+        [1 passage in 1 document by words and meaning]"#]]
     .assert_eq(&last);
 }
 

@@ -81,10 +81,7 @@ fn masthead(report: &RunReport) -> String {
         ("Model", model),
         ("Strategy", view.strategy.map_or("", Strategy::name).to_owned()),
         ("Read", format!("{}, {}", files_read(view), bytes_read(view))),
-        (
-            "Calls",
-            format!("{} ({} from cache)", view.n_paid_calls() + view.n_cached_calls(), view.n_cached_calls()),
-        ),
+        ("Calls", format!("{} ({} from cache)", view.n_paid_calls(), view.n_cached_calls())),
         ("Tokens", tokens(view.spent.tokens())),
         ("Cost", dollars(view.spent.cost_microusd)),
         ("Time", time(view.active_ms())),

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::kind::Detector;
-use crate::split::{CodeRule, Mode, render};
+use crate::split::{Mode, render};
 use crate::testing::{append, put, scan, tree};
 use crate::{View, lines};
 
@@ -38,7 +38,7 @@ fn stage(name: &str, text: &str, segment_bytes_max: u64) -> Stage {
     };
     let document = view.documents().next().unwrap().clone();
     let reader = Reader::of_document(&view, &document).unwrap();
-    let partitioner = Partitioner::new(&options.limits, options.mode).with_code_rule(CodeRule::Lines);
+    let partitioner = Partitioner::new(&options.limits, options.mode);
     let surveyed = survey_long(&reader, &document, &options, partitioner, segment_bytes_max).unwrap();
     Stage { view, surveyed, directory }
 }

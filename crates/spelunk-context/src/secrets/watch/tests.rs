@@ -36,6 +36,20 @@ fn the_tally_does_not_depend_on_how_the_bytes_come() {
 }
 
 #[test]
+fn a_text_without_the_words_of_a_search_is_checked_only_if_a_mark_has_them() {
+    let tally = |text: &str, word: &str| {
+        let sought = Sought::new(Needles::of(vec![word.as_bytes().into()]).unwrap());
+        SecretWatch::with(Some(&sought)).whole(text.as_bytes())
+    };
+    let lacking = |is_unknown| SecretTally { is_unknown, lacks_sought: true, ..SecretTally::default() };
+    assert_eq!(tally(&long_text(), "zanzibar"), lacking(true));
+    assert_eq!(tally("nothing", "github"), lacking(false));
+    for word in ["nothing", "github"] {
+        assert_eq!(tally(&long_text(), word), expected(), "{word}");
+    }
+}
+
+#[test]
 fn utf16_is_watched_as_text() {
     let mut bytes = vec![0xFF, 0xFE];
     bytes.extend(format!("😀{}", long_text()).encode_utf16().flat_map(u16::to_le_bytes));

@@ -1,5 +1,5 @@
-//! Finds definitions by how lines begin, for languages without a grammar: a keyword at the margin begins a definition,
-//! one indented once begins a member. Comments and attributes directly above belong to what follows.
+//! Finds definitions by how lines begin, in any language: a keyword at the margin begins a definition, one indented
+//! once begins a member. Comments and attributes directly above belong to what follows.
 
 use super::CutPoint;
 use crate::lines::{is_blank, lines};
@@ -8,7 +8,8 @@ use crate::pack::Strength;
 /// The deepest indentation of a member, in bytes.
 const MEMBER_INDENT_MAX: usize = 4;
 
-pub(super) fn places(text: &str) -> Vec<CutPoint> {
+/// Where definitions begin, ascending.
+pub(in crate::split) fn places(text: &str) -> Vec<CutPoint> {
     let mut places = Vec::new();
     let mut above: Option<usize> = None;
     for (at, line) in lines(text) {
@@ -22,7 +23,7 @@ pub(super) fn places(text: &str) -> Vec<CutPoint> {
             let start = above.take().unwrap_or(at);
             let strength = match indent {
                 0 if is_definition(bare) => Some(Strength::Section),
-                1..=MEMBER_INDENT_MAX if begins_with_keyword(bare) => Some(Strength::Item),
+                1..=MEMBER_INDENT_MAX if begins_with_keyword(bare) || is_method(bare) => Some(Strength::Item),
                 _ => None,
             };
             places.extend(strength.map(|strength| CutPoint { at: start, strength }));
@@ -104,23 +105,38 @@ fn begins_with_keyword(bare: &[u8]) -> bool {
     length < bare.len() && KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
 }
 
+const STATEMENTS: [&[u8]; 10] =
+    [b"catch", b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"import", b"from"];
+
+/// `size(): number {`: a name, its parameters, and no statement.
+fn is_method(bare: &[u8]) -> bool {
+    let (word, rest) = first_word(bare);
+    !word.is_empty()
+        && rest.starts_with(b"(")
+        && rest.trim_ascii_end().ends_with(b"{")
+        && !STATEMENTS.contains(&word)
+}
+
 /// `int main(int argc) {`: words, a parenthesis, and no statement.
 fn is_c_function(bare: &[u8]) -> bool {
-    const STATEMENTS: [&[u8]; 9] =
-        [b"if", b"for", b"while", b"switch", b"return", b"else", b"do", b"import", b"from"];
     let line = bare.trim_ascii_end();
-    let length = bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let word = bare.get(..length).unwrap_or_default();
+    let (word, rest) = first_word(bare);
     // `start() {` in a shell.
-    if length > 0 && line.ends_with(b"{") && bare.get(length..).is_some_and(|rest| rest.starts_with(b"()")) {
+    if !word.is_empty() && line.ends_with(b"{") && rest.starts_with(b"()") {
         return true;
     }
-    let has_two_words = bare.get(length).is_some_and(|byte| matches!(byte, b' ' | b'*' | b':' | b'\t'));
-    length > 0
+    let has_two_words = rest.first().is_some_and(|byte| matches!(byte, b' ' | b'*' | b':' | b'\t'));
+    !word.is_empty()
         && has_two_words
         && !STATEMENTS.contains(&word)
         && memchr::memchr(b'(', line).is_some()
         && memchr::memchr(b'=', line).is_none()
         && !line.ends_with(b";")
         && !line.ends_with(b",")
+}
+
+/// The letters that a line begins with, and what follows them.
+fn first_word(bare: &[u8]) -> (&[u8], &[u8]) {
+    let length = bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    bare.split_at(length)
 }
