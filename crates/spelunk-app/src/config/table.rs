@@ -282,7 +282,7 @@ fn server() -> Vec<Setting> {
         "server.runs_parallel_max" = whole(1, WHOLE_MAX, 4).own();
         /// Maximum number of waiting runs; further ones are rejected.
         "server.queue_max" = whole(1, WHOLE_MAX, 1_000).own();
-        /// Maximum number of concurrent connections; further ones wait.
+        /// Maximum number of concurrent connections; one more replaces the one that has been idle for longest, or waits.
         "server.connections_max" = whole(1, WHOLE_MAX, 1_024).own();
         /// Maximum size of a request body, except for uploads.
         "server.body_bytes_max" = whole(1_024, WHOLE_MAX, 8 << 20).own();

@@ -107,9 +107,10 @@ impl Frame {
         }
     }
 
-    /// Calls each model at most once, and the next only if one is unavailable.
+    /// Calls each model at most once, and the next only if one is unavailable. If all are, the error is that of the
+    /// last of the chain, whatever the order in which resting models were called.
     async fn go_round(&self, paying: Paying<'_>, links: &[Link], attempt: u32) -> Result<Round, FrameError> {
-        let (mut last, mut refused) = (None, None);
+        let (mut last, mut refused) = (None::<(ModelError, usize)>, None);
         for link_idx in order(links) {
             if let Some(code) = refused {
                 if let Err(exceeded) = paying.reservation.again() {
@@ -139,7 +140,9 @@ impl Frame {
             if error.code() == ErrorCode::ModelOverloaded && links.len() > 1 {
                 link.rate_limit.overloaded(Duration::from_millis(attempt::pause_ms(&error, self.limits())));
             }
-            last = Some((error, link_idx));
+            if last.as_ref().is_none_or(|(_, last_idx)| *last_idx < link_idx) {
+                last = Some((error, link_idx));
+            }
         }
         let (error, link_idx) = last.expect("the model that was asked is among them");
         Ok(Round::Unanswered { error, link_idx })

@@ -142,14 +142,18 @@ async fn a_refusal_is_not_covered_up() {
 }
 
 #[tokio::test]
-async fn when_all_are_out_each_is_asked_once_for_an_attempt_and_the_last_error_is_told() {
-    let spare = ModelServer::start([on("0#*").always(status(503))]).await;
-    let port = ClosedPort::reserve();
-    let mut stage = stage([on("0#*").always(status(500))], &spare);
-    stage.stand_ins.push(stand_in(&port.base_url()));
-    let result = stage.ask(&engine(), "").await;
-    assert_eq!(error(&result), "model-unreachable");
-    assert_eq!((stage.server.requests().len(), spare.requests().len()), (2, 2));
+async fn if_all_models_fail_each_is_called_once_per_attempt_and_the_error_is_that_of_the_last() {
+    // With a pause, the second attempt calls the overloaded model after the unreachable one.
+    for overloaded in [status(503), status(503).retry_after_ms(PATIENCE_MS)] {
+        let spare = ModelServer::start([on("0#*").always(overloaded)]).await;
+        let port = ClosedPort::reserve();
+        let mut stage = stage([on("0#*").always(status(500))], &spare);
+        stage.limits.retry_wait_ms_max = PATIENCE_MS;
+        stage.stand_ins.push(stand_in(&port.base_url()));
+        let result = stage.ask(&engine(), "").await;
+        assert_eq!(error(&result), "model-unreachable");
+        assert_eq!((stage.server.requests().len(), spare.requests().len()), (2, 2));
+    }
 }
 
 #[tokio::test]

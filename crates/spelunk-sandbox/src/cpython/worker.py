@@ -341,25 +341,38 @@ def _variable(name):
 
 
 class _Scratch:
-    """A file in memory that is kept when it is closed."""
+    """A file in memory. Its content is kept when it is flushed, closed or garbage-collected."""
+
+    _path = None
 
     def _keep(self, path):
         self._path = path
         return self
 
+    def flush(self):
+        super().flush()
+        if self._path is None:
+            return
+        content = self.getvalue()
+        content = content.encode() if isinstance(content, str) else content
+        n_bytes = sum(len(kept) for path, kept in _files.items() if path != self._path) + len(content)
+        if n_bytes > _SCRATCH_BYTES_MAX + _given_bytes:
+            raise OSError(28, "No space left on device", self._path)
+        _files[self._path] = content
+
     def close(self):
         if not self.closed:
-            content = self.getvalue()
-            content = content.encode() if isinstance(content, str) else content
-            n_bytes = sum(map(len, _files.values())) + len(content)
-            if n_bytes > _SCRATCH_BYTES_MAX + _given_bytes:
+            try:
+                self.flush()
+            finally:
                 super().close()
-                raise OSError(28, "No space left on device", self._path)
-            _files[self._path] = content
-        super().close()
 
     def __del__(self):
-        pass
+        try:
+            self.close()
+        except OSError:
+            # Nothing can catch it here.
+            pass
 
 
 class _ScratchText(_Scratch, io.StringIO):

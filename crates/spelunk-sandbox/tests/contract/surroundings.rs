@@ -22,6 +22,11 @@ pub(crate) fn a_file_that_a_cell_wrote_can_be_read_again(sandbox: &Sandbox) {
     assert_eq!(session.run("with open('scratch.txt', 'w') as f:\n    f.write('a\\n')"), "= done");
     assert_eq!(session.run("with open('scratch.txt', 'a') as f:\n    f.write('b\\n')"), "= done");
     assert_eq!(session.run("open('scratch.txt').read()"), "'a\\nb\\n'\n= done");
+    // A file that is never closed, and one that is still open.
+    assert_eq!(session.run("n = open('loose.txt', 'w').write('c')"), "= done");
+    assert_eq!(session.run("open('loose.txt').read()"), "'c'\n= done");
+    assert_eq!(session.run("held = open('held.txt', 'w')\nn = held.write('d')\nheld.flush()"), "= done");
+    assert_eq!(session.run("open('held.txt').read()"), "'d'\n= done");
     let mut other = self::session(sandbox);
     assert_eq!(other.fail("open('scratch.txt')").kind, "FileNotFoundError");
 }

@@ -1,5 +1,8 @@
 //! Listening: accepts connections and bounds the resources and time of each. A client that sends headers slowly or does
-//! not read its response is disconnected; the number of connections is limited too.
+//! not read its response is disconnected. The number of connections is limited too; one more takes the place of the one
+//! that has been without a request for longest.
+
+mod idle;
 
 use std::convert::Infallible;
 use std::io;
@@ -12,6 +15,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,6 +27,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep, timeout};
 use tower_service::Service as _;
 
+use self::idle::Connections;
 use super::Shared;
 use super::contexts::fold;
 use super::health::Counted;
@@ -43,13 +48,10 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
     let places = Arc::new(Semaphore::new(places));
     let patience = Duration::from_millis(settings.request_ms_max);
     let graceful = GracefulShutdown::new();
-    let mut connections = JoinSet::new();
+    let mut tasks = JoinSet::new();
+    let connections = Connections::default();
     let mut stop = std::pin::pin!(stop);
     loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = &mut stop => break,
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
@@ -58,16 +60,34 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
             sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        while connections.try_join_next().is_some() {}
+        while tasks.try_join_next().is_some() {}
+        if places.available_permits() == 0 {
+            connections.close_oldest_idle();
+        }
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = &mut stop => break,
+        };
         // Events are small and should arrive at once.
         drop(stream.set_nodelay(true));
         let app = app.clone();
+        let opened = connections.open();
+        let requests = opened.requests();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let in_progress = requests.begin();
             let mut request = request.map(Body::new);
             fold(&mut request);
             request.extensions_mut().insert(Peer(address));
             let mut app = app.clone();
-            async move { Ok::<_, Infallible>(app.call(request).await.unwrap_or_else(|never| match never {})) }
+            async move {
+                let response = app.call(request).await.unwrap_or_else(|never| match never {});
+                // The request is in progress until the body of its response is dropped, and this with it.
+                let hold = move |error| {
+                    let _ = &in_progress;
+                    error
+                };
+                Ok::<_, Infallible>(response.map(|body| Body::new(body.map_err(hold))))
+            }
         });
         let io = TokioIo::new(Patient { stream, patience, stalled: None });
         let connection = http1::Builder::new()
@@ -77,16 +97,18 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
             .serve_connection(io, service);
         let connection = graceful.watch(connection);
         let counting = Counted::new(&server.metrics.connections);
-        connections.spawn(async move {
-            // An error here means that the client disconnected.
-            drop(connection.await);
-            drop((place, counting));
+        opened.spawn(|opened| {
+            tasks.spawn(async move {
+                // An error here means that the client disconnected.
+                drop(connection.await);
+                drop((place, counting, opened));
+            })
         });
     }
     drop(listener);
     server.close();
     drop(timeout(FAREWELL_MAX, graceful.shutdown()).await);
-    connections.shutdown().await;
+    tasks.shutdown().await;
 }
 
 /// A stream that closes if the client does not read.

@@ -3,9 +3,10 @@
 use std::io::{Read as _, Write as _};
 
 use serde_json::{Value, json};
+use spelunk_testkit::{Fault, ModelServer};
 
 use super::client::{Answer, Server};
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, wait_for};
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all, wait_for};
 
 #[test]
 fn bodies_that_are_wrong_are_problems() {
@@ -327,6 +328,36 @@ fn endless_bodies_and_heads_are_cut_off() {
 }
 
 #[test]
+fn connections_without_a_request_do_not_lock_others_out() {
+    let model = ModelServer::start_blocking([to_all().always(Fault::StallBeforeHeaders)]);
+    let scene = Scene::new(&NOTE);
+    let server = Server::start(&scene, &["--set", "server.connections_max=4"], Some(&model));
+    let run = server.ask();
+    // One has a request in progress; the others send half a request, or nothing any more.
+    let mut watcher = server.connect();
+    watcher
+        .write_all(format!("GET /v1/runs/{run}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").as_bytes())
+        .unwrap();
+    let mut first = [0; 12];
+    watcher.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let mut half_open: Vec<_> = (0..8).map(|_| server.connect()).collect();
+    for stream in &mut half_open {
+        drop(stream.write_all(b"GET /healthz HTTP/1.1\r\nHo"));
+    }
+    for _ in 0..20 {
+        assert_eq!(server.get("/healthz").status, 200);
+    }
+    // The oldest were closed without a response; the watcher was not.
+    assert_eq!(half_open[0].read(&mut [0; 1]).unwrap_or(0), 0);
+    watcher.set_nonblocking(true).unwrap();
+    let mut rest = vec![0; 1 << 16];
+    while let Ok(n_read) = watcher.read(&mut rest) {
+        assert_ne!(n_read, 0, "the watcher was disconnected");
+    }
+}
+
+#[test]
 fn a_client_that_does_not_read_loses_its_connection() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
     let server = Server::start(&scene, &["--set", "server.request_ms_max=200"], Some(&model));
@@ -353,8 +384,7 @@ fn a_client_that_does_not_read_loses_its_connection() {
 #[test]
 fn a_client_that_leaves_in_the_middle_costs_nothing() {
     let gate = spelunk_testkit::Gate::new();
-    let model =
-        spelunk_testkit::ModelServer::start_blocking([crate::scene::to_all().reply(REPLY).gate(&gate)]);
+    let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);
     let scene = Scene::new(&NOTE);
     let server = Server::start(&scene, &[], Some(&model));
     let run = server.ask();
