@@ -1,4 +1,4 @@
-"""The links of a built site (its folder is the argument) lead to files, and to places in them, that exist."""
+"""Checks that the links of a built site (its folder is the argument) point to existing files and anchors."""
 
 import sys
 from html.parser import HTMLParser
@@ -19,7 +19,7 @@ class Page(HTMLParser):
 
 
 root = Path(sys.argv[1]).resolve()
-# The page for what is not found has links from the root of a server; the printed book repeats the others.
+# The links of the 404 page start at a server's root; the printed book repeats the other pages.
 pages = {path: Page(path) for path in root.rglob("*.html") if path.name not in ("404.html", "print.html", "toc.html")}
 n_links, broken = 0, []
 for path, page in pages.items():

@@ -1,7 +1,7 @@
-"""Uses real MCP servers through the program: `mcp-servers.py PROGRAM FOLDER`, where the folder holds the packages.
+"""Uses real MCP servers through the program: `mcp-servers.py PROGRAM FOLDER`, where the folder contains the packages.
 
-Every server is listed and called with `spelunk tools`. Then a scripted model calls them all in one run, whose answer holds
-what each of them said.
+Every server is listed and called with `spelunk tools`. Then a scripted model calls them all in one run, whose answer must
+contain the output of each.
 """
 
 import json
@@ -20,7 +20,7 @@ MODULES = FOLDER / "node_modules" / "@modelcontextprotocol"
 EVERYTHING = ["node", str(MODULES / "server-everything" / "dist" / "index.js")]
 WORDS = "The cave is dry in winter."
 
-# What the model writes. Each line is one server.
+# The model's code. Each line calls one server.
 CODE = """
 said = [
     std_echo(message='one')[-3:],
@@ -35,7 +35,7 @@ FINAL(' | '.join(str(one) for one in said + batch))
 
 
 class Page(BaseHTTPRequestHandler):
-    """A page, and the model."""
+    """Serves a web page, and the model's API."""
 
     code = ""
 
@@ -133,7 +133,7 @@ def main(root):
 
         Page.code = CODE.format(work=work, page=address)
         flags = [word for name in [*commands, "web"] for word in ("--tool", name)]
-        # What a server does not call a read is allowed here by hand.
+        # Tools that a server does not declare as read-only must be allowed explicitly.
         flags += [word for name in ("page", "rows") for word in ("--allow-tool", name)]
         answer = spelunk("ask", "What do they say?", "a.txt", *flags)
         for words in ["one | ", "42", "A file.", WORDS, "b0", "b4"]:

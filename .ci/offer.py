@@ -1,7 +1,7 @@
-"""The offer of a local model, on a terminal: `offer.py PROGRAM`, where the program can run local models.
+"""Tests the offer of a local model on a terminal: `offer.py PROGRAM`, with a program that can run local models.
 
-Nothing is downloaded without a yes, the offer is made once, and what a server on this machine sends in place of the hub is not the
-model, so it is not kept.
+Nothing is downloaded without a yes, and the offer is made only once. A local server replaces the hub and sends a file that is not
+the model, so the program must discard it.
 """
 
 import http.server
@@ -28,12 +28,12 @@ DECLINED = f"Nothing was downloaded. `spelunk model pull {MODEL['name']}` does i
 
 
 class Hub(http.server.BaseHTTPRequestHandler):
-    """In place of the hub: it has another file under the name."""
+    """Replaces the hub. It serves a different file under the model's name."""
 
-    asked = []
+    requested_paths = []
 
     def do_GET(self):
-        self.asked.append(self.path)
+        self.requested_paths.append(self.path)
         self.send_response(200)
         self.send_header("Content-Length", "4")
         self.end_headers()
@@ -49,13 +49,13 @@ class Home:
     def __init__(self, folder, port):
         self.folder = pathlib.Path(folder)
         (self.folder / "a.md").write_text("The magic number is 42.\n")
-        # No pip: nothing is fetched from anywhere else.
+        # No pip in PATH, so that nothing is fetched from elsewhere.
         self.env = {"HOME": folder, "PATH": folder, "NO_COLOR": "1"}
         settings = ["--set", f"local.hub_url=http://127.0.0.1:{port}", "--set", "model.probe_local=false"]
         self.command = [PROGRAM, *settings, "ask", "What is the magic number?", "a.md"]
 
     def ask(self, typed, *flags):
-        """Asks on a terminal, with this typed: the lines that are not empty, and the exit status."""
+        """Asks on a terminal with this input. Returns the non-empty lines and the exit status."""
         ours, theirs = pty.openpty()
         mode = termios.tcgetattr(theirs)
         mode[3] &= ~termios.ECHO
@@ -63,7 +63,7 @@ class Home:
         os.write(ours, typed.encode())
         streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
         shown = b""
-        with subprocess.Popen([*self.command, *flags], cwd=self.folder, env=self.env, **streams) as asked:
+        with subprocess.Popen([*self.command, *flags], cwd=self.folder, env=self.env, **streams) as process:
             os.close(theirs)
             try:
                 while part := os.read(ours, 1 << 16):
@@ -72,7 +72,7 @@ class Home:
                 pass
         os.close(ours)
         lines = shown.decode().replace("\r\n", "\n").replace("\r\x1b[J", "").split("\n")
-        return [line for line in lines if line], asked.returncode
+        return [line for line in lines if line], process.returncode
 
     def ask_without_terminal(self):
         ran = subprocess.run(self.command, cwd=self.folder, env=self.env, input="y\n", capture_output=True, text=True)
@@ -92,14 +92,14 @@ def check_a_no(home):
     assert lines[:4] == [*OFFER[:3], OFFER[3] + DECLINED] and status == 4, lines
     lines, status = home.ask("y\n")
     assert not is_offered(lines) and status == 4, lines
-    assert Hub.asked == [], Hub.asked
+    assert Hub.requested_paths == [], Hub.requested_paths
 
 
 def check_a_yes(home):
     lines, status = home.ask("y\n")
     assert lines[:3] == OFFER[:3] and lines[3].startswith(OFFER[3]) and status == 1, lines
     repository, name = MODEL["hub"].rsplit("/", 1)
-    assert Hub.asked == [f"/{repository}/resolve/main/{name}"], Hub.asked
+    assert Hub.requested_paths == [f"/{repository}/resolve/main/{name}"], Hub.requested_paths
     assert any("its SHA-256 is" in line for line in lines), lines
     assert not list(home.folder.rglob(f"{MODEL['name']}.gguf"))
 

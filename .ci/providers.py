@@ -1,11 +1,11 @@
 """Checks recorded traffic between the adapters and the scripted server with the providers' own libraries.
 
-Each line of `FOLDER/*.jsonl` is a request and, if the server did not answer with a fault, its reply. A request must match
-the maker's types and have no other fields. A reply must match them too, and the maker's client must read the scripted
-text, tool calls and token counts from it.
+Each line of `FOLDER/*.jsonl` is a request and, unless the server answered with an error, its reply. A request must match
+the provider's types and have no other fields. A reply must match them too, and the provider's client must read the
+scripted text, tool calls and token counts from it.
 
-The other way round, the streams that a maker recorded for the tests of its client are sent to the adapter, by
-`PROGRAM URL`: both must read the same from them.
+In the other direction, the adapter reads, with `PROGRAM URL`, the streams that a provider recorded for its client's
+tests: adapter and client must read the same from them.
 """
 
 import base64
@@ -36,14 +36,14 @@ from pydantic import TypeAdapter
 
 # The keys of the contract tests.
 SECRETS = {"AKIDEXAMPLE": "sk-very-secret"}
-# Fewer of either kind means that the tests were not recorded.
+# Fewer of any kind mean that the recording is incomplete.
 REQUESTS_MIN, REPLIES_MIN, RECORDED_MIN = 20, 10, 15
 
 CHAT = TypeAdapter(CompletionCreateParamsStreaming)
 RESPONSES = TypeAdapter(ResponseCreateParamsStreaming)
 MESSAGES = TypeAdapter(MessageCreateParamsStreaming)
 CHAT_EVENT = TypeAdapter(ChatCompletionChunk)
-# One type of event alone: the errors of a union would name all of them.
+# Events are validated one type at a time, because the errors of a union would name all types.
 RESPONSES_EVENTS = {
     get_args(event.model_fields["type"].annotation)[0]: event for event in get_args(get_args(ResponseStreamEvent)[0])
 }
@@ -51,7 +51,7 @@ MESSAGES_EVENT = TypeAdapter(RawMessageStreamEvent)
 
 
 class Replay:
-    """A server that sends one recorded reply to whoever asks, and keeps what was asked."""
+    """A server that answers every request with one recorded reply, and records the request."""
 
     def __init__(self):
         replay = self
@@ -59,7 +59,7 @@ class Replay:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 length = int(self.headers.get("content-length", 0))
-                replay.asked = self.rfile.read(length)
+                replay.request = self.rfile.read(length)
                 self.send_response(200)
                 self.send_header("content-type", replay.reply["content_type"])
                 body = bytes.fromhex(replay.reply["hex"])
@@ -72,7 +72,7 @@ class Replay:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}"
-        self.reply = self.asked = None
+        self.reply = self.request = None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
@@ -91,7 +91,7 @@ BEDROCK = AWS.create_client(
 
 
 def plain(value):
-    """The same value with the lazy lists of pydantic read."""
+    """The value with pydantic's lazy lists evaluated."""
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, (str, bytes, int, float, bool, type(None))):
@@ -104,7 +104,7 @@ def same(here, there, what):
 
 
 def typed(adapter, body):
-    """A request as the maker's types read it: a field that they do not have is lost on the way."""
+    """Checks a request with the provider's types, which drop unknown fields."""
     same(plain(adapter.validate_python(body)), body, "the maker's types keep")
 
 
@@ -212,7 +212,7 @@ class Gemini:
 
 
 def with_bytes(body):
-    """The same parameters as their client takes them: images and documents as bytes."""
+    """The parameters in the form that the provider's client expects: images and documents as bytes."""
     body = json.loads(json.dumps(body))
     for message in body["messages"]:
         for block in message["content"]:
@@ -233,16 +233,16 @@ class Bedrock:
             self.signature(record, headers)
 
     def signature(self, record, headers):
-        said = dict(part.strip().split("=", 1) for part in headers["authorization"].split(" ", 1)[1].split(","))
-        key, _, region, service, _ = said["Credential"].split("/")
+        fields = dict(part.strip().split("=", 1) for part in headers["authorization"].split(" ", 1)[1].split(","))
+        key, _, region, service, _ = fields["Credential"].split("/")
         keys = botocore.credentials.Credentials(key, SECRETS[key], headers.get("x-amz-security-token"))
         signer = botocore.auth.SigV4Auth(keys, service, region)
-        signed = {name: headers[name] for name in said["SignedHeaders"].split(";")}
+        signed = {name: headers[name] for name in fields["SignedHeaders"].split(";")}
         url = f"http://{headers['host']}{record['path']}"
         request = botocore.awsrequest.AWSRequest(record["method"], url, signed, record["body"])
         request.context["timestamp"] = headers["x-amz-date"]
         text = signer.string_to_sign(request, signer.canonical_request(request))
-        same(said["Signature"], signer.signature(text, request), "the signature")
+        same(fields["Signature"], signer.signature(text, request), "the signature")
 
     def reply(self, record, body, reply):
         text, blocks, usage = "", {}, None
@@ -257,8 +257,8 @@ class Bedrock:
                     blocks[event["contentBlockDelta"]["contentBlockIndex"]][1] += delta["toolUse"]["input"]
             if "metadata" in event:
                 usage = event["metadata"]["usage"]
-        # What their client makes of the same parameters is what ours sent.
-        same(json.loads(REPLAY.asked), body, "their client sends")
+        # For the same parameters, their client sends what our adapter sent.
+        same(json.loads(REPLAY.request), body, "their client sends")
         found = [(name, arguments(text)) for name, text in blocks.values()]
         read, written = usage.get("cacheReadInputTokens", 0), usage.get("cacheWriteInputTokens", 0)
         return text, found, (usage["inputTokens"] + read + written, usage["outputTokens"])
@@ -267,26 +267,26 @@ class Bedrock:
 MAKERS = {"OpenAi": OpenAi(), "Responses": Responses(), "Anthropic": Anthropic(), "Gemini": Gemini(), "Bedrock": Bedrock()}
 
 
-# How the adapter calls Anthropic's reasons to stop.
+# The adapter's names for Anthropic's stop reasons.
 STOPS = {"end_turn": "finished", "max_tokens": "length", "refusal": "filtered", "tool_use": "tool-use"}
 
 
 def recorded(path, program):
-    """What the adapter and the maker's client read from a recorded stream."""
+    """Checks that the adapter and the provider's client read the same from a recorded stream."""
     REPLAY.reply = {"content_type": "text/event-stream", "hex": path.read_bytes().hex()}
     here = json.loads(subprocess.run([program, REPLAY.address], check=True, capture_output=True, text=True).stdout)
     assert "error" not in here, here
-    asked = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+    request = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
     raw = {}
-    with ANTHROPIC.beta.messages.create(**asked, stream=True) as stream:
+    with ANTHROPIC.beta.messages.create(**request, stream=True) as stream:
         for event in stream:
             if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
                 raw[event.index] = raw.get(event.index, "") + event.delta.partial_json
     try:
-        with ANTHROPIC.beta.messages.stream(**asked) as stream:
+        with ANTHROPIC.beta.messages.stream(**request) as stream:
             message = stream.get_final_message()
     except ValueError:
-        # Their client refuses arguments that are not JSON. Ours keeps them, and whoever called the model decides.
+        # Their client rejects arguments that are not JSON. The adapter passes them on, and the caller decides.
         same([call[1] for call in here["tool_calls"]], list(raw.values()), "the arguments")
         return
     text = "".join(block.text for block in message.content if block.type == "text")
@@ -316,7 +316,7 @@ def main(folder, program, recordings):
             counts[3] += any(word in record["body"] for word in ("json_schema", "responseJsonSchema", "toolChoice"))
             counts[4] += all(data in record["body"] for data in ("iVBORw==", "JVBERi0x"))
             reply = record["reply"]
-            # A reason to stop that no provider has is for our reader alone.
+            # A stop reason that no provider uses is only for our own reader.
             if reply and record["streamed"] and reply["stop"] != "other":
                 REPLAY.reply = reply
                 text, found, used = maker.reply(record, body, reply)
@@ -324,7 +324,7 @@ def main(folder, program, recordings):
                 same(found, calls(reply), "the tool calls")
                 same(used, (reply["usage"]["input_tokens"], reply["usage"]["output_tokens"]), "the usage")
                 counts[1] += 1
-        except Exception as error:  # Every fault is told, not only the first.
+        except Exception as error:  # Every fault is reported, not only the first.
             fault = f"{record['dialect']} {record['path']}: {type(error).__name__}: {str(error)[:1500]}"
             faults.setdefault(fault, record["body"][:600])
     for name, (requests, replies, tools, schemas, images) in seen.items():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What it costs that a context stays outside of the session: some 60 operations on one text, once as a real string of the
+"""Measures the cost of keeping a context outside the session: some 60 operations on one text, once as a real string in the
 session and once as a host object, timed through `spelunk repl` and printed as a table of ratios.
 
     bench/contexts.py target/release/spelunk [--mb 7] [--only WORD]
 
-Every line is one cell; the time includes one round trip to the worker, which `pass` shows. A ratio above 3 is marked, and so is
-an operation that only one side refuses. The first use of a text outside counts its characters; that is done before.
+Every line is one cell. Its time includes a round trip to the worker, which is measured with `pass`. Ratios above 3 are marked,
+and so are operations that only one side refuses. The first use of an outside text counts its characters; this is not timed.
 """
 import argparse
 import random
@@ -17,7 +17,7 @@ from pathlib import Path
 
 MARK = "-- done --"
 
-# Operations by group. Where the number of steps matters, it is the same on both sides.
+# Operations by group. Both sides take the same number of steps.
 OPERATIONS = {
     "str": [
         "len(context)", "context[1000]", "context[-1]", "context[5000:6000]", "context[:100]", "context[-100:]",
@@ -62,7 +62,7 @@ OPERATIONS = {
 
 
 def text_of(mb):
-    """Lines of words; every 400th has a needle."""
+    """Lines of random words; every 400th line contains a needle."""
     words = "data sample report river stone market energy paper signal window garden method result network policy".split()
     pick = random.Random(7)
     lines, size = [], 0
@@ -89,7 +89,7 @@ class Session:
         self.run("len(context)")
 
     def run(self, code):
-        """Runs a cell; its seconds and what it printed."""
+        """Runs a cell. Returns its seconds and its output."""
         block = "if True:\n" + "".join("    %s\n" % line for line in code.split("\n")[:-1])
         last = code.split("\n")[-1]
         is_plain = last.startswith(("from ", "import ", "pass"))
@@ -98,12 +98,12 @@ class Session:
         began = time.perf_counter()
         self.process.stdin.write(body + "\nprint('%s')\n" % MARK)
         self.process.stdin.flush()
-        said = []
+        output = []
         for line in self.process.stdout:
             if MARK in line:
-                return time.perf_counter() - began, "".join(said).strip()
-            said.append(line)
-        sys.exit("the session ended: " + "".join(said))
+                return time.perf_counter() - began, "".join(output).strip()
+            output.append(line)
+        sys.exit("the session ended: " + "".join(output))
 
     def close(self):
         self.process.stdin.close()
@@ -111,13 +111,13 @@ class Session:
 
 
 def best(session, code, rounds):
-    """The fastest of some rounds; a slow one is not repeated."""
-    fastest, said = session.run(code)
+    """The time of the fastest round, and the output. Slow operations are not repeated."""
+    fastest, output = session.run(code)
     for _ in range(rounds - 1):
         if fastest > 1:
             break
         fastest = min(fastest, session.run(code)[0])
-    return fastest, said
+    return fastest, output
 
 
 def main():
@@ -140,13 +140,13 @@ def main():
             for code in operations:
                 if args.only not in group + " " + code:
                     continue
-                (took_in, said_in), (took_out, said_out) = best(inside, code, args.rounds), best(outside, code, args.rounds)
+                (took_in, output_in), (took_out, output_out) = best(inside, code, args.rounds), best(outside, code, args.rounds)
                 ratio = took_out / took_in
                 note = "" if ratio <= 3 else "above 3"
-                if "Error" in said_out and "Error" not in said_in:
-                    note = "refused: " + said_out.splitlines()[-1][:140]
-                elif said_in != said_out:
-                    note = "differs: %s / %s" % (said_in[-60:], said_out[-60:])
+                if "Error" in output_out and "Error" not in output_in:
+                    note = "refused: " + output_out.splitlines()[-1][:140]
+                elif output_in != output_out:
+                    note = "differs: %s / %s" % (output_in[-60:], output_out[-60:])
                 n, n_above = n + 1, n_above + bool(note)
                 shown = code.replace("\n", "; ").replace("|", "\\|")
                 print("| `%s` | %.2f | %.2f | %.1f | %s |" % (shown, 1000 * took_in, 1000 * took_out, ratio, note), flush=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the Python package costs: the time of its import, of an `ask` beyond the engine's own calls, of a session for dspy's code,
-and the memory of many questions. Needs the package (`cargo xtask wheel`) and the scripted model server:
+"""Measures the Python package: the time of its import, its overhead in an `ask` beyond the engine's own calls, the time of a
+session for dspy's code, and the memory of many questions. Needs the package (`cargo xtask wheel`) and the scripted model server:
 
     cargo build -p spelunk-testkit --example model_server
     MODEL_SERVER=target/debug/examples/model_server python bench/python.py [ASKS]
 
-With ASKS (such as 10000), as many questions are asked in a loop; memory, open files and threads are printed ten times.
+With ASKS (such as 10000), asks that many questions in a loop and prints memory, open files and threads ten times.
 """
 
 import json
@@ -30,8 +30,8 @@ def seconds(work, n):
     return statistics.median(taken)
 
 
-def imported(statement):
-    # Processor time: other programs use the machine, too.
+def import_seconds(statement):
+    # CPU time, because other programs use the machine too.
     program = f"import time; began = time.process_time(); {statement}; print(time.process_time() - began)"
     runs = [float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(15)]
     return statistics.median(runs)
@@ -61,14 +61,14 @@ def rss():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def held():
-    """The open files and threads of this process."""
+def files_and_threads():
+    """The numbers of open files and threads of this process."""
     return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
 
 def main():
-    bare = imported("pass")
-    print(f"import spelunk: {(imported('import spelunk') - bare) * 1e3:.1f} ms (goal: 50)")
+    bare = import_seconds("pass")
+    print(f"import spelunk: {(import_seconds('import spelunk') - bare) * 1e3:.1f} ms (goal: 50)")
     server = subprocess.Popen([os.environ["MODEL_SERVER"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     server.stdin.write(json.dumps([{"contains": "", "reply": "It is 42."}]) + "\n")
     server.stdin.flush()
@@ -81,16 +81,16 @@ def main():
             assert str(engine.ask("What is it?", text="The magic number is 42.", strategy="direct")) == "It is 42."
 
         ask()
-        whole, beyond = [], []
+        totals, overheads = [], []
         native = engine._native()
         for _ in range(50):
             spent = []
             engine._native = lambda: Timed(native, spent)
-            whole.append(seconds(ask, 1))
-            beyond.append(whole[-1] - sum(spent))
+            totals.append(seconds(ask, 1))
+            overheads.append(totals[-1] - sum(spent))
         del engine._native
-        layer, total = statistics.median(beyond), statistics.median(whole)
-        print(f"ask: {total * 1e3:.2f} ms, of which {layer * 1e3:.3f} ms are Python's, {layer / total:.1%} (goal: 1 ms)")
+        overhead, total = statistics.median(overheads), statistics.median(totals)
+        print(f"ask: {total * 1e3:.2f} ms, of which {overhead * 1e3:.3f} ms are Python's, {overhead / total:.1%} (goal: 1 ms)")
 
         def session():
             native.session().run("x = 1", lambda calls: [], lambda value: value)
@@ -102,7 +102,7 @@ def main():
             for n in range(1, n_asks + 1):
                 ask()
                 if n % max(n_asks // 10, 1) == 0:
-                    files, threads = held()
+                    files, threads = files_and_threads()
                     print(f"after {n} questions: {rss() / 1e6:.1f} MB, {files} files, {threads} threads", flush=True)
     server.stdin.close()
     server.wait(10)

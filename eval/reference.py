@@ -3,10 +3,10 @@
     python3 reference.py --tasks DIR/tasks.jsonl --base-url http://127.0.0.1:8000/v1 \\
         --model local --out reference.jsonl --parallel 8 --task-limit-s 120
 
-Every trial is a process of its own: the engine runs the model's code with `exec` in its own
-process, and only a process can be ended at its time limit. Token counts come from the
-server's `/usage` where it has one (the API key names the trial), else from the engine.
-A run that was cut off goes on where it stopped: trials that are in the output are not made again.
+Every trial runs in a separate process: the engine runs the model's code with `exec` in its own
+process, and only a process can be killed at its time limit. Token counts come from the server's
+`/usage` if it has one (the API key names the trial), otherwise from the engine. An interrupted
+run can be continued: trials that are in the output are skipped.
 """
 
 import argparse
@@ -30,7 +30,7 @@ OUTAGE_SIGNS = ("APIConnectionError", "Connection error", "ConnectError")
 
 
 def read_tasks(path):
-    """The tasks of a file, checked for what this script needs."""
+    """The tasks of a file, checked for the fields that this script needs."""
     tasks = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
@@ -47,7 +47,7 @@ def read_tasks(path):
 
 
 def read_done(path):
-    """The trials that need not be made again; a torn last line is cut off."""
+    """The trials that are already done. Removes a torn last line from the file."""
     if not path.exists():
         return set()
     data = path.read_bytes()
@@ -66,7 +66,7 @@ def read_done(path):
 
 
 def context_of(root, names):
-    """The text of a task: one file as it is, several with their paths above them."""
+    """The text of a task: a single file as it is, several with headings that contain their paths."""
     paths = []
     for name in names:
         path = root / name
@@ -81,7 +81,7 @@ def context_of(root, names):
 
 
 def minrlm_trial(spec):
-    """A trial of minrlm: the reply, calls, tokens read and written."""
+    """Runs a trial of minrlm. Returns the reply, calls, input tokens and output tokens."""
     from minrlm import RLM
 
     sampling = spec["sampling"]
@@ -98,7 +98,7 @@ def minrlm_trial(spec):
 
 
 def rlms_trial(spec):
-    """A trial of the reference engine: the reply, calls, tokens read and written."""
+    """Runs a trial of the reference engine. Returns the reply, calls, input tokens and output tokens."""
     from rlm import RLM
 
     engine = RLM(
@@ -128,34 +128,34 @@ TRIALS = {"rlms": rlms_trial, "minrlm": minrlm_trial}
 
 
 def one(spec):
-    """Makes one trial in this process; the result is the last line of the standard output."""
+    """Runs one trial in this process and returns its result."""
     result = {"answer": "", "status": "answered"}
     began = time.monotonic()
     try:
         answer, result["calls"], result["tokens_in"], result["tokens_out"] = TRIALS[spec["engine"]](spec)
         result["answer"] = answer if isinstance(answer, str) else str(answer)
-    except Exception as error:  # whatever the engine fails with is its result
+    except Exception as error:  # any failure of the engine is a result
         name = type(error).__name__
         text = f"{name}: {error}"[:2000]
         limit = name in ("TimeoutExceededError", "TokenLimitExceededError", "BudgetExceededError", "ErrorThresholdExceededError")
         status = "partial" if limit else "outage" if any(sign in text for sign in OUTAGE_SIGNS) else "failed"
         result = {"answer": str(getattr(error, "partial_answer", None) or ""), "status": status, "error": text}
-    # Without the start of this process, which is no part of the engine's time.
+    # Excludes the start of this process, which is not the engine's time.
     result["wall_ms"] = int((time.monotonic() - began) * 1000)
     return result
 
 
 def worker():
-    """The child's side: a specification on the standard input, a result in the file it names."""
+    """The child process: reads a specification from standard input, writes the result to the file it names."""
     spec = json.loads(sys.stdin.read())
     result = one(spec)
     Path(spec["result"]).write_text(json.dumps(result), encoding="utf-8")
-    # Threads that the model's code left behind must not keep this process alive.
+    # Threads that the model's code left running must not keep this process alive.
     os._exit(0)
 
 
 def server_usage(base_url, key):
-    """What the server counted for a key; none where it does not count."""
+    """The server's counts for a key, or `None` if it has none."""
     url = base_url.rstrip("/").removesuffix("/v1") + "/usage?key=" + urllib.parse.quote(key)
     try:
         with urllib.request.urlopen(url, timeout=20) as reply:
@@ -166,7 +166,7 @@ def server_usage(base_url, key):
 
 
 class Runner:
-    """Makes the trials of one run."""
+    """Runs the trials of one run."""
 
     def __init__(self, args):
         self.args = args
@@ -180,7 +180,7 @@ class Runner:
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
     def trial(self, task, repeat):
-        """One trial; none when the run's time is over."""
+        """Runs one trial. Returns `None` if the run's time is over."""
         if self.left_s() < 20:
             return None
         args = self.args
@@ -205,10 +205,10 @@ class Runner:
         args = self.args
         sampling = {"max_tokens": args.max_tokens, "temperature": args.temperature, "seed": args.seed + repeat}
         folder = Path(args.out).resolve().parent
-        place = folder / f".{key.replace('/', '_')}.result"
+        result_path = folder / f".{key.replace('/', '_')}.result"
         try:
             spec = {
-                "engine": args.engine, "model": args.model, "base_url": args.base_url, "key": key, "limit_s": limit_s, "result": str(place),
+                "engine": args.engine, "model": args.model, "base_url": args.base_url, "key": key, "limit_s": limit_s, "result": str(result_path),
                 "depth": args.depth, "iterations": args.iterations, "compaction": args.compaction,
                 "sampling": {name: value for name, value in sampling.items() if value is not None},
                 "question": task["question"], "context": context_of(self.root, task["files"]),
@@ -221,8 +221,8 @@ class Runner:
         )
         try:
             _, noise = child.communicate(json.dumps(spec).encode(), timeout=limit_s + GRACE_S)
-            if place.exists():
-                return json.loads(place.read_text(encoding="utf-8"))
+            if result_path.exists():
+                return json.loads(result_path.read_text(encoding="utf-8"))
             tail = noise.decode("utf-8", "replace")[-500:]
             return {"answer": "", "status": "failed", "error": f"the engine's process ended ({child.returncode}): {tail}"}
         except subprocess.TimeoutExpired:
@@ -230,7 +230,7 @@ class Runner:
             child.communicate()
             return {"answer": "", "status": "partial", "error": f"stopped after {limit_s + GRACE_S:.0f} s"}
         finally:
-            place.unlink(missing_ok=True)
+            result_path.unlink(missing_ok=True)
 
     def run(self):
         args = self.args

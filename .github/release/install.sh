@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the program `spelunk` @VERSION@ into ~/.local/bin, or into $BIN_DIR. $BASE_URL is where the archives are.
+# Installs `spelunk` @VERSION@ into ~/.local/bin, or into $BIN_DIR. $BASE_URL overrides the URL of the archives.
 set -eu
 
 version=@VERSION@

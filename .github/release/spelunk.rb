@@ -1,4 +1,4 @@
-# A Homebrew formula of the release @VERSION@.
+# A Homebrew formula for release @VERSION@.
 class Spelunk < Formula
   desc "Ask questions of text too large for any model"
   homepage "https://github.com/@REPOSITORY@"

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Spelunk beside other engines for recursive language models, on one scripted model server, interleaved.
+"""Compares Spelunk with other engines for recursive language models, interleaved, on one scripted model server.
 
     bench/peers/run.py target/release/spelunk --wheel target/wheels/spelunk-*.whl [--rounds 5] [--venv DIR]
 
 Installs the newest `rlms`, `minrlm` and `dspy` and the wheel (`cargo xtask wheel`) into a virtual environment, asks every engine the
-same questions about the same text, and prints a table in Markdown with versions and date. The server answers at once, or after
-20 ms in the batch, so the figures are what the engines add. Every run is a new process, as a user starts it; `start` is the time
-until its first request arrives, the rest is the time from there until the process has its answer. The last row is the time of one
-call of a function that the engine was given, by the clock of that function: its result is the time, and code calls it 100 times.
-The program has it from an MCP server on standard input and output, with the package `mcp`; the others in their own process.
+same questions about the same text, and prints a Markdown table with versions and date. The server answers at once, or after 20 ms
+in the batch, so the figures show the engines' overhead. Every run is a new process, as a user would start it. The first row is the
+time until its first request arrives, the other rows the time from there until the answer. The last row is the time of one call of a
+custom function, measured by the function's own clock: it returns the time, and the code calls it 100 times. For the program, the
+function is in an MCP server on standard input and output (package `mcp`); for the others, it is in their own process.
 
-dspy runs code in Deno (the package `deno`) with Pyodide (from npm). Its script imports both from the network when it first
-runs. Here it gets Pyodide from a folder that npm filled, and the reader of lines from below: nothing is fetched while it is timed.
+dspy runs code in Deno (package `deno`) with Pyodide (from npm). On its first run, its script imports Pyodide and a line reader from
+the network. Here Pyodide comes from a folder that npm filled and the line reader from this file, so nothing is fetched while timed.
 """
 import argparse
 import datetime
@@ -30,7 +30,7 @@ from pathlib import Path
 PACKAGES = ["rlms", "minrlm", "dspy", "deno", "mcp"]
 N_CALLS = 200
 BATCH_WAIT_S = 0.02
-# What each engine writes instead of `ask`, `ask_all` and `finish`.
+# For each engine: its code fence, and its forms of `ask`, `ask_all` and `finish`.
 DIALECTS = {
     "spelunk": ("repl", "llm_query({})", "llm_query_batched({})", "FINAL({})"),
     "spelunk in Python": ("repl", "llm_query({})", "llm_query_batched({})", "FINAL({})"),
@@ -46,7 +46,7 @@ SCENARIOS = {
     "200 sub-calls in a batch, 20 ms each": "said = %(all)s",
     TOOL: "said = [%(tool)s for n in range(100)]",
 }
-# One engine in a process of its own: the engine, its base URL, the text, how Deno is started, whether there is a function.
+# Runs one engine in its own process. Arguments: the engine, its base URL, the text, the command of Deno, whether there is a function.
 PEER = '''
 import json, sys, time
 engine, url, path, deno, has_tool = sys.argv[1:]
@@ -77,7 +77,7 @@ else:
     dspy.configure(lm=dspy.LM("openai/scripted", api_base=url, api_key="k", cache=False), interpreter_factory=factory)
     print("answer:", dspy.RLM("context, query -> output", max_llm_calls=10000, tools=tools)(context=text, query=question).output)
 '''
-# The function for the program.
+# Provides the custom function to the program.
 MCP_SERVER = '''
 import time
 from mcp.server.mcpserver import MCPServer
@@ -89,7 +89,7 @@ def now(n: int) -> float:
     return time.perf_counter() * 1000
 server.run("stdio")
 '''
-# In place of the one that dspy's script imports.
+# Replaces the line reader that dspy's script imports.
 READ_LINES = '''
 export async function* readLines(reader) {
   const decoder = new TextDecoder();
@@ -125,7 +125,7 @@ def code_of(engine, scenario, n_root):
     prompts = "['part ' + str(n) for n in range(%d)]" % N_CALLS
     tool = "mcp_now(n=n)['result']" if engine == "spelunk" else "tool_now(n=n)"
     code = SCENARIOS[scenario] % {"one": one.format("'part ' + str(n)"), "all": many.format(prompts), "tool": tool, "n": N_CALLS}
-    # Some engines take no answer before the text was looked at.
+    # Some engines reject an answer if the text was not read first.
     looks = "len(search(input_0, 'line 7 '))" if engine == "minrlm" else "context[:4]"
     result = "(said[-1] - said[0]) / (len(said) - 1)" if scenario == TOOL else "len(said)"
     code = final.format(result) if n_root > 0 else code + "\nprint(len(said), %s)" % looks
@@ -135,7 +135,7 @@ def code_of(engine, scenario, n_root):
 
 
 class Server(ThreadingHTTPServer):
-    """The scripted model. A run is known by the first part of its path."""
+    """The scripted model. The first part of the request path identifies the run."""
 
     daemon_threads = True
     request_queue_size = 512
@@ -157,10 +157,10 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         run = self.server.runs[self.path.split("/")[1]]
-        last = json.dumps(asked["messages"][-1]["content"])
-        is_sub = len(asked["messages"]) <= 2 and "part " in last and "Work through" not in last
+        last = json.dumps(request["messages"][-1]["content"])
+        is_sub = len(request["messages"]) <= 2 and "part " in last and "Work through" not in last
         with self.server.lock:
             run["first_at"] = run["first_at"] or time.perf_counter()
             run["n_sub" if is_sub else "n_root"] += 1
@@ -169,8 +169,8 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(BATCH_WAIT_S)
         text = "yes" if is_sub else code_of(run["engine"], run["scenario"], n_root)
         usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
-        head = {"id": "x", "created": 1, "model": asked["model"]}
-        if asked.get("stream"):
+        head = {"id": "x", "created": 1, "model": request["model"]}
+        if request.get("stream"):
             chunks = [{"delta": {"role": "assistant", "content": text}, "index": 0, "finish_reason": None},
                       {"delta": {}, "index": 0, "finish_reason": "stop"}]
             lines = [dict(head, object="chat.completion.chunk", choices=[one]) for one in chunks]
@@ -179,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             body = json.dumps(dict(head, object="chat.completion", choices=[choice], usage=usage))
-        kind = "text/event-stream" if asked.get("stream") else "application/json"
+        kind = "text/event-stream" if request.get("stream") else "application/json"
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body.encode())))
@@ -191,8 +191,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def run_once(server, program, python, deno, engine, scenario, text):
-    """Milliseconds until the first request and from there to the answer, or of one call of the function; None with a reason if it
-    did not work."""
+    """Milliseconds until the first request, and from there to the answer (or of one call of the function); None and a reason if
+    the run failed."""
     if engine == "minrlm" and scenario == TOOL:
         return None, "it takes no functions"
     run, url = server.begin(engine, scenario)
@@ -212,11 +212,11 @@ def run_once(server, program, python, deno, engine, scenario, text):
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
         ended = time.perf_counter()
     wanted = N_CALLS if "sub-calls" in scenario else 0
-    told = re.search(r"\d+\.\d+" if scenario == TOOL else "200", done.stdout)
-    if done.returncode or not told or run["n_sub"] < wanted:
+    match = re.search(r"\d+\.\d+" if scenario == TOOL else "200", done.stdout)
+    if done.returncode or not match or run["n_sub"] < wanted:
         said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no answer"]
         return None, "%s (%d root, %d sub-calls)" % (said[0][:150], run["n_root"], run["n_sub"])
-    took = float(told[0]) if scenario == TOOL else 1000 * (ended - run["first_at"])
+    took = float(match[0]) if scenario == TOOL else 1000 * (ended - run["first_at"])
     return (1000 * (run["first_at"] - began), took), ""
 
 
@@ -256,10 +256,10 @@ def main():
         heads = {name: "%s %s" % (name, versions[name]) for name in ("spelunk", "rlms", "minrlm", "dspy")}
         print("| | " + " | ".join(engine.replace(engine.split()[0], heads[engine.split()[0]], 1) for engine in DIALECTS) + " |")
         print("|---" * (len(DIALECTS) + 1) + "|")
-        middle = lambda found, idx: "{:,.{}f}".format(value := statistics.median(one[idx] for one in found), 2 * (value < 10)) if found else "–"
-        print("| process start to first request | " + " | ".join(middle(took.get((engine, "one turn")), 0) for engine in DIALECTS) + " |")
+        median = lambda found, idx: "{:,.{}f}".format(value := statistics.median(one[idx] for one in found), 2 * (value < 10)) if found else "–"
+        print("| process start to first request | " + " | ".join(median(took.get((engine, "one turn")), 0) for engine in DIALECTS) + " |")
         for scenario in SCENARIOS:
-            print("| %s | " % scenario + " | ".join(middle(took.get((engine, scenario)), 1) for engine in DIALECTS) + " |")
+            print("| %s | " % scenario + " | ".join(median(took.get((engine, scenario)), 1) for engine in DIALECTS) + " |")
         for (engine, scenario), why in failed.items():
             print("\n%s, %s: %s" % (engine, scenario, why))
         server.shutdown()

@@ -1,12 +1,11 @@
-"""What `ask` prints without a model: for how many questions the sentence that answers is in it.
+"""Measures `ask` without a model: for how many questions its output contains the answering sentence.
 
     python3 eval/passages/measure.py target/release/spelunk
 
-The trees in `questions.tsv` are documentation of pinned packages, fetched by name; the sentences were drawn by a seeded
-script and each question was written for its sentence before anything was measured. The two other sets are those of
-`crates/spelunk-index/benches`: their truth is a section, and an emphasised or listed sentence must begin in it (the passages of the JSON
-are those that are printed, in the same order). Output above 1,500
-characters counts as a failure.
+The trees in `questions.tsv` are documentation of pinned packages, fetched by name. A seeded script chose the sentences,
+and each question was written for its sentence before anything was measured. The two other sets are those of
+`crates/spelunk-index/benches`: their truth is a section, in which an emphasised or listed sentence must begin (the JSON
+contains the passages that are printed, in the same order). Output above 1,500 characters counts as a failure.
 """
 
 import json
@@ -31,7 +30,7 @@ SOURCES = {
 
 
 def index(program, folder):
-    """A search keeps its index in a workspace, so that not every question builds it."""
+    """Runs a search, which stores its index in the workspace, so that questions need not build one."""
     subprocess.run([program, "search", "-q", "words", "docs"], cwd=folder, capture_output=True, timeout=600)
 
 
@@ -41,7 +40,7 @@ def ask(program, folder, question, *options):
 
 
 def plain(text):
-    """Words alone: the emphasis, the indentation and the line breaks are the program's."""
+    """Only the words, because the program adds emphasis, indentation and line breaks."""
     return " ".join(re.sub(r"\*\*", "", text).split())
 
 

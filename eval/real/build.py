@@ -48,7 +48,7 @@ def place(folder, root):
 
 
 def link(folder, root, target):
-    """Gives a task its own folder with the files of its corpus, without a second copy where the disk allows it."""
+    """Gives a task its own folder with the files of its corpus, as hard links if possible."""
     for path in folder.files:
         there = target / path
         there.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def link(folder, root, target):
 
 
 def build(out, wanted, seed, cache, tasks):
-    """Writes the wanted halves; gives the number of tasks per half and group."""
+    """Writes the wanted halves. Returns the number of tasks per half and group."""
     half_of = model.halves(tasks)
     folders, failed, problems, counts = {}, set(), [], {}
     lines = {half: [] for half in wanted}

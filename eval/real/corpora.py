@@ -1,4 +1,4 @@
-"""The corpora: which files of which source a task is asked about. Files are copied as they are, apart from what is said here."""
+"""The corpora: which files of which source the tasks are about. Files are copied unchanged, except as stated here."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sources import BuildError, Source, fetch, gunzip, members
 
 BYTES_MIN = 20_000
 BYTES_MAX = 3_200_000
-# The program skips folders of these names, so that a corpus must not need them.
+# The program skips folders with these names, so a corpus must not need them.
 SKIPPED = {"node_modules", "vendor", "dist", "build", "target", "out"}
 
 SOURCES = {
@@ -44,7 +44,7 @@ SOURCES = {
         Source("apt", "jargon-text", "4.4.7", "fcaa76e4c2ebdf90c6557524b9430373dc49d1a26462ef30f43c0ace70a25a3a", "public domain"),
         Source("apt", "logstalgia", "1.1.4", "453a70f1f82b07b963f2cd8380aa3d61d2e72ec7af1d738f3c9aa642f32b0ea1", "GPL-3.0-or-later"),
         Source("apt", "mutt", "2.2.12", "57e67ee260548c53ee331b7c49c6f23148508aa3ee8e946182ab75273a24735b", "GPL-2.0-or-later"),
-        # Used by the development half alone.
+        # Used only by the development half.
         Source("pip", "irclog2html", "4.1.0", "82fe14af7bdfe3c3051de318f860d965e4f01f52961346b3b4b4af271b5ca63e", "GPL-3.0-or-later"),
         Source("pip", "pgtoolkit", "0.33.0", "ccadbce37bccedb82ab2c098e30618a502ecb60f1ec294752395c1058eaf8aca", "PostgreSQL"),
         Source("pip", "python-can", "4.6.1", "290fea135d04b8504ebff33889cc6d301e2181a54099116609f940825ffe5005", "LGPL-3.0"),
@@ -68,7 +68,7 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of one source. `change` may rename a file, decode it, or drop it by giving nothing."""
+    """Files of one source. `change` may rename a file, decode it, or drop it by returning `None`."""
 
     source: str
     patterns: tuple
@@ -77,12 +77,12 @@ class Corpus:
 
 
 def unzipped(name):
-    """The only file, without its compression, under another name."""
+    """Decompresses the only file and renames it."""
     return lambda _, data: (name, gunzip(data))
 
 
 def unzipped_in_place(path, data):
-    """A file without its compression, under its own name."""
+    """Decompresses a file and removes `.gz` from its name."""
     return (path.removesuffix(".gz"), gunzip(data)) if path.endswith(".gz") else (path, data)
 
 
@@ -91,18 +91,18 @@ def renamed(name):
 
 
 def without_comments(path, data):
-    """Logs of a test suite: its notes stand between the lines, each after a `#`."""
+    """Removes the notes of a test suite from its logs: lines that start with `#`."""
     lines = [line for line in data.splitlines(keepends=True) if not line.lstrip().startswith(b"#")]
     return f"{path}.log", b"".join(lines)
 
 
 def only_logs(*names):
-    """A few of the logs of the test suite."""
+    """Keeps only some logs of the test suite."""
     return lambda path, data: without_comments(path, data) if path.removeprefix("logs/") in names else None
 
 
 def as_json_lines(name):
-    """A JSON array of objects, one object per line."""
+    """Converts a JSON array of objects to JSON lines."""
     return lambda _, data: (name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in json.loads(data)).encode())
 
 
@@ -215,7 +215,7 @@ def load(name, cache):
 
 
 def check(name, files):
-    """Sizes and names that a task may have."""
+    """Checks that the size and the file names of a corpus are allowed."""
     n_bytes = sum(len(text.encode()) for text in files.values())
     if not BYTES_MIN <= n_bytes <= BYTES_MAX:
         raise BuildError(f"corpus {name}: {n_bytes} bytes in {len(files)} files, expected {BYTES_MIN} to {BYTES_MAX}")

@@ -1,4 +1,4 @@
-"""Extractors: how a truth is computed from the files of a task. Each one fails the build where it cannot be sure."""
+"""Extractors: they compute a truth from the files of a task. Each fails the build if its result is ambiguous."""
 
 import ast
 import csv
@@ -52,7 +52,7 @@ class Folder:
 
 
 def loose(pattern):
-    """A pattern in which a space stands for any white space, so that it also matches across wrapped lines."""
+    """A pattern in which a space matches any white space, so that it also matches across wrapped lines."""
     return re.compile(pattern.replace(" ", r"\s+"))
 
 
@@ -102,7 +102,7 @@ def best(items, key, *, smallest=False):
 
 
 def number(value, digits=None):
-    """A number as text: rounded if asked for, whole where it is whole."""
+    """A number as text: rounded if `digits` is given, without a fraction if it is whole."""
     value = round(float(value), 12 if digits is None else digits)
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
@@ -149,7 +149,7 @@ def defined_in(folder, name):
 
 
 def function(folder, qualified):
-    """The only function of that qualified name."""
+    """The only function with that qualified name."""
     found = [node for tree in trees(folder).values() for name, node in functions(tree) if name == qualified]
     if len(found) != 1:
         raise BuildError(f"corpus {folder.name}: `{qualified}` is defined {len(found)} times")
@@ -167,7 +167,7 @@ def default_of(folder, qualified, parameter):
 
 
 def callers(folder, name):
-    """The names of the functions whose body calls `name` or `x.name`, without what is nested in them."""
+    """The names of the functions whose body, without nested functions, calls `name` or `x.name`."""
     found = set()
     for tree in trees(folder).values():
         for qualified, node in functions(tree):

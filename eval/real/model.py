@@ -1,4 +1,4 @@
-"""Tasks as they are written down by hand, and what becomes of them: a half, a wording, a line of the task file."""
+"""Tasks as written by hand, and how each gets its half, its wording and its line of the task file."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ KIND_OF_GROUP = {
     "hops": "hops",
 }
 
-# How the answer is asked for; `{noun}` is what the task calls its answer. Many questions say nothing about it.
+# Requests for a form of the answer; `{noun}` is what the task calls its answer. Many questions request none.
 FORMS = {
     "en": [
         "",
@@ -41,7 +41,7 @@ FORMS = {
     "ja": ["", "", "答えだけを書いてください。", "最後の行に `Answer: …` と書いてください。"],
 }
 
-# Whether a question says what to do if the text is silent. It is added to tasks with and without an answer alike.
+# What to do if the text does not contain the answer. Added to tasks with and without an answer alike.
 SILENT = {
     "en": ["", "", "", "If the files don't say, tell me so.", "Don't guess: if it isn't in there, I want to know that."],
     "de": ["", "", "Falls es dort nicht steht, sag das bitte."],
@@ -60,18 +60,18 @@ class Task:
     slug: str
     corpus: str
     question: str
-    # Takes the corpus and gives the answer: a string, or a list for a set.
+    # Takes the corpus and returns the answer: a string, or a list for a set.
     truth: object
     how: str = "exact"
     accept: list = field(default_factory=list)
     tolerance: float = 0.0
     language: str = "en"
     noun: str = "value"
-    # Asks for its form itself, or must not have one appended.
+    # The question already requests a form, or must not have one appended.
     plain: bool = False
     # Tasks that are added later get the next number, so that they do not move the earlier ones to another half.
     batch: int = 1
-    # A half that the task belongs to whatever its id; empty where the ids are dealt out.
+    # The half of the task, whatever its id; if empty, the id decides.
     half: str = ""
     # For the checks: the pattern and the file of a fact, the words that must not occur.
     pattern: str = ""
@@ -85,7 +85,7 @@ class Task:
 
     @property
     def variant(self):
-        """What a report calls the group: tasks with a half of their own are counted apart."""
+        """The group's name in reports, which count tasks that name their half separately."""
         return f"more-{self.group}" if self.half else self.group
 
 
@@ -104,15 +104,15 @@ class Set:
 
 
 def draw(options, *parts):
-    """One of the options, by a hash of the parts: the same on every machine."""
+    """One of the options, chosen by a hash of the parts: the same on every machine."""
     digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
     return options[int.from_bytes(digest[:8], "big") % len(options)]
 
 
 def halves(tasks):
-    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn, unless the task names its half.
+    """The half of each task. In every group and batch, ids are sorted by hash and assigned in turn, unless the task names its half.
 
-    The seed has no part in it: a task that was sealed once stays sealed.
+    The seed has no influence: a task that was sealed once stays sealed.
     """
     found = {task.id: task.half for task in tasks if task.half}
     dealt = [task for task in tasks if not task.half]
@@ -126,7 +126,7 @@ def halves(tasks):
 
 
 def worded(task, seed):
-    """The question as asked."""
+    """The complete wording of the question."""
     if task.plain:
         return task.question
     form = draw(FORMS[task.language], "form", seed, task.id).format(noun=task.noun)
@@ -144,7 +144,7 @@ def size(n_bytes):
 
 
 def line(task, seed, answer, folder):
-    """A line of the task file. The reader ignores the fields that it does not know yet."""
+    """A line of the task file. The reader ignores unknown fields."""
     n_bytes = sum(len(text.encode()) for text in folder.files.values())
     scoring = {"how": task.how}
     if task.accept:

@@ -1,9 +1,9 @@
-"""Writes the truths of a built half as if an engine had answered them, in several wordings: what a scorer makes of perfect answers.
+"""Writes the truths of a built half as if an engine had answered them, in several wordings, to test the scorer.
 
     python3 eval/real/perfect.py --tasks DIR/dev --out perfect.jsonl
     spelunk eval report perfect.jsonl --tasks DIR/dev --out perfect.md
 
-Whatever is below 1.00 in the report is a weakness of the scorer, not of an engine.
+Any score below 1.00 in the report is a weakness of the scorer, not of an engine.
 """
 
 import argparse
@@ -31,7 +31,7 @@ DENIED = {
 def answers(task):
     """Name, repeat and text of each perfect answer."""
     if task["scoring"]["how"] == "absent":
-        # Each in the language of its question, and in English.
+        # In English, and in the language of the question.
         return {("denied", 0, DENIED["en"]), ("denied-in-its-language", 0, DENIED[task["language"]])}
     truth = task["answer"] if isinstance(task["answer"], str) else ", ".join(task["answer"])
     given = {(name, 0, wording.format(truth)) for name, wording in GIVEN.items()}

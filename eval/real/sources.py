@@ -15,7 +15,7 @@ MEMBER_BYTES_MAX = 32 << 20
 
 
 class BuildError(Exception):
-    """What stops a build, in one sentence."""
+    """The reason why a build stopped, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def fetch(source, cache):
 
 
 def check(source, digest):
-    """Debian builds one package per architecture, so `digest` is that of the used files there, and of the archive elsewhere."""
+    """`digest` is that of the archive, or of the used files for Debian, which builds one package per architecture."""
     if digest != source.sha256:
         raise BuildError(f"{source.registry} {source.name} {source.version}: SHA-256 is {digest}, expected {source.sha256}")
 
@@ -122,7 +122,7 @@ def members(source, archive, patterns):
 
 
 def matches(name, patterns):
-    """Whether a path matches one of the patterns; `!` before a pattern leaves its paths out."""
+    """Whether a path matches one of the patterns; `!` before a pattern excludes its paths."""
     wanted = [one for one in patterns if not one.startswith("!")]
     unwanted = [one[1:] for one in patterns if one.startswith("!")]
     return any(fnmatchcase(name, one) for one in wanted) and not any(fnmatchcase(name, one) for one in unwanted)

@@ -1,4 +1,4 @@
-"""What the text does not say: plausible questions about the same files. The build fails if one of the patterns occurs after all."""
+"""Plausible questions that the same files do not answer. The build fails if one of the patterns occurs."""
 
 import re
 
@@ -12,7 +12,7 @@ def add_to(tasks):
 
 
 def silence(never):
-    """The word that stands for "the text does not say it", after a look that it does not."""
+    """The truth `absent`, after checking that none of the patterns occurs."""
 
     def truth(folder):
         text = folder.all_text()
@@ -43,7 +43,7 @@ TASKS = [
     ("web-admin", "web-log", "Which client asked for a page below /admin first?", [r"/admin"]),
     ("daemons-redis", "server-logs", "Which address tried to log in to Redis with a wrong password?", [r"(?i)redis"]),
     ("paramiko-telnet", "paramiko-code", "Which file contains the Telnet client class?", [r"(?i)telnet"]),
-    # The subject occurs, what is asked about it does not.
+    # The subject occurs, but not what is asked about it.
     ("borg-azure", "borg-docs", "Borg backs up to SSH servers. Which name does the environment variable with the key for Azure storage have?", [r"(?i)azure"]),
     ("supervisor-memory", "supervisor-docs", "How many megabytes of RAM does supervisord itself need at least?", [r"(?i)(MB|megabytes) of (RAM|memory)", r"(?i)\bRAM\b"]),
     ("fastify-first", "fastify-docs", "When was Fastify 0.1.0 published?", [r"\b0\.1\.0\b"]),

@@ -1,4 +1,4 @@
-"""Code from packages. Every truth is read off the syntax trees."""
+"""Code from packages. Every truth is computed from the syntax trees."""
 
 import ast
 
@@ -28,7 +28,7 @@ def default(qualified, parameter):
 FORM = "Write methods as Class.method, separated by commas."
 
 TASKS = [
-    # Where something is.
+    # Where something is defined.
     ("where-syslog", "gunicorn-code", "Which file takes a syslog address such as udp://localhost:514 apart?", place("parse_syslog_address"), "paths", {"noun": "path"}),
     ("where-usergroup", "supervisor-code", "I am looking for the function that splits user:group settings at the colon. Where is it defined?", place("colon_separated_user_group"), "paths", {"noun": "path"}),
     ("where-fingerprint", "urllib3-code", "In which file is it checked that a certificate has the expected fingerprint?", place("assert_fingerprint"), "paths", {"noun": "path"}),

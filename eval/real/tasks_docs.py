@@ -1,4 +1,4 @@
-"""Facts in documentation trees. The pattern finds the value in the text; the question is what somebody would ask who has not read it."""
+"""Facts in documentation trees. The pattern finds the value in the text; the question is as asked by someone who has not read it."""
 
 from extract import fact
 from model import Task
@@ -10,7 +10,7 @@ def add_to(tasks, group="docs", rows=None):
 
 
 def of(group, slug, corpus, path, pattern, question, *, value=None, n_places=1, **rest):
-    """A task about one fact. `value` is the answer where the text writes it in another way."""
+    """A task about one fact. `value` is the answer if the text writes it differently."""
 
     def truth(folder):
         found = fact(folder, pattern, path, n_places)

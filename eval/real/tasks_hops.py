@@ -1,4 +1,4 @@
-"""Two steps: the first file or row says where to look, the second one has the answer."""
+"""Questions with two steps: a first file or row says where to look, a second one contains the answer."""
 
 from extract import best, constant, default_of, fact, number
 from model import Task
@@ -11,7 +11,7 @@ def add_to(tasks):
 
 
 def port(f):
-    """The default of `connect` is a name; its value is in another module."""
+    """The default in `connect` is the name of a constant, which is in another module."""
     name = default_of(f, "SSHClient.connect", "port")
     return constant(f, "paramiko/config.py", name)
 
@@ -34,7 +34,7 @@ def malware_agent(f):
 
 
 def name_of_longest(f):
-    """The name that was looked up and that resolves to the server of the longest TLS or HTTP connection."""
+    """The host name of the longest HTTP connection."""
     row = best([one for one in f.zeek("conn.log") if one["duration"] != "-" and one["service"] == "http"], lambda one: float(one["duration"]))
     hosts = {one["host"] for one in f.zeek("http.log") if one["uid"] == row["uid"]}
     if len(hosts) != 1:

@@ -1,4 +1,4 @@
-"""What the rows of the further logs and tables do not contain. All of it belongs to the development half."""
+"""Questions that the additional logs and tables do not answer. All of them belong to the development half."""
 
 from model import Task
 from tasks_absent import silence

@@ -21,7 +21,7 @@ def add_to(tasks):
         tasks.add(Task("logs", slug, corpus, question, truth, how=how, half="dev", **(rest[0] if rest else {})))
 
 
-def said(f):
+def messages(f):
     """Day, month and nickname of each message of the channel."""
     return re.findall(r"^\[(\d\d) (\w{3}) \d\d:\d\d\] <([^!>]+)!", f.text("channel.log"), re.M)
 
@@ -46,7 +46,7 @@ def cluster(f):
 
 
 def span(f):
-    """The seconds between the first and the last time stamp, which are of the same day."""
+    """The seconds between the first and the last time stamp, which are on the same day."""
     times = [sum(int(part) * unit for part, unit in zip(one, (3600, 60, 1), strict=True)) for one in re.findall(r"^Apr 03 (\d\d):(\d\d):(\d\d) ", f.text("pacemaker.log"), re.M)]
     return times[-1] - times[0]
 
@@ -68,7 +68,7 @@ def n_moves(game):
 
 
 def players(f):
-    """Name and rating of everybody who sat at a board."""
+    """Name and rating of every player."""
     return {(game[side], int(game[f"{side}Elo"])) for game in games(f) for side in ("White", "Black") if game.get(f"{side}Elo", "").isdigit()}
 
 
@@ -77,7 +77,7 @@ def commits(f):
 
 
 def runs(f):
-    """The name of each example and what its run wrote."""
+    """The name of each example and the output of its run."""
     parts = re.split(r"==== running etl\.sh for (\S+) ====\n", f.text("runall.log"))
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -99,13 +99,13 @@ N = {"noun": "number"}
 TASKS = [
     # A chat, more than a year.
     ("irc-writer", "irc-log", "Who wrote the second most messages in the channel? Go by nickname.",
-     lambda f: second(nick for _, _, nick in said(f)), "exact", {"noun": "nickname"}),
+     lambda f: second(nick for _, _, nick in messages(f)), "exact", {"noun": "nickname"}),
     ("irc-disconnected", "irc-log", "Combien de fois celui qui tient ce journal a-t-il été déconnecté (« You disconnected ») ?",
      lambda f: number(sum(line.endswith("*** You disconnected") for line in f.lines("channel.log"))), "number", {"language": "fr"}),
     ("irc-october", "irc-log", "On which day of October were the most messages written? Messages are the lines with a nickname in angle brackets.",
-     lambda f: most(f"{day} Oct" for day, month, _ in said(f) if month == "Oct")[0], "exact", {"noun": "day", "accept": ["6 October", "October 6", "Oct 6", "6 Oct", "06 October", "6th October", "October 6th"]}),
+     lambda f: most(f"{day} Oct" for day, month, _ in messages(f) if month == "Oct")[0], "exact", {"noun": "day", "accept": ["6 October", "October 6", "Oct 6", "6 Oct", "06 October", "6th October", "October 6th"]}),
     ("irc-nicks", "irc-log", "How many different nicknames wrote at least one message in May?",
-     lambda f: number(len({nick for _, month, nick in said(f) if month == "May"})), "number", N),
+     lambda f: number(len({nick for _, month, nick in messages(f) if month == "May"})), "number", N),
     # A database: some entries have several lines.
     ("pg-slowest", "postgres-log", "How long did the slowest statement take, in milliseconds?",
      lambda f: number(max(durations(f))), "number", {"noun": "number", "tolerance": 0.5}),
@@ -164,7 +164,7 @@ TASKS = [
      lambda f: number(len(set(re.findall(r"Downloaded sources for (\S+)", f.text("ide.log"))))), "number", N),
     ("ide-day", "ide-log", "Combien de lignes datent du 10 septembre 2022 ?",
      lambda f: number(sum(line.startswith("2022-09-10") for line in f.lines("ide.log"))), "number", {"language": "fr"}),
-    # One ETL run after the other; between the log lines stands what they wrote.
+    # ETL runs, one after another, with their output between the log lines.
     ("etl-warning", "etl-log", "There is a single WARNING. Which of the examples was running when it was logged?",
      lambda f: only(name for name, text in runs(f) if re.search(r"^2023\S+ \S+ \S+ WARNING ", text, re.M)), "exact", {"noun": "name"}),
     ("etl-runs", "etl-log", "How many examples were run one after the other?",

@@ -26,7 +26,7 @@ def homes(f):
 
 
 def known(rows, column):
-    """The rows that have a number there."""
+    """The rows with a number in the column."""
     return [row for row in rows if row[column] not in ("", "NA")]
 
 
@@ -43,7 +43,7 @@ def second_largest(rows, key):
 
 
 def divorces(f):
-    """Columns of fixed width: the education has spaces in it."""
+    """Columns of fixed width; the education contains spaces."""
     found = re.findall(r"^ *(\d+) +(< 12 years|12-15 years|16\+ years) +(No|Yes) +(No|Yes) +([\d.]+) +(No|Yes)", f.text("divorce.dat"), re.M)
     if len(found) != len(f.lines("divorce.dat")) - 1:
         raise BuildError("lines of divorce.dat that are no rows")
@@ -51,7 +51,7 @@ def divorces(f):
 
 
 def events(f):
-    """Columns with bars; quotation marks have no meaning."""
+    """Columns separated by bars; quotation marks have no meaning."""
     return list(csv.DictReader(f.lines("events.txt"), delimiter="|", quoting=csv.QUOTE_NONE))
 
 
@@ -78,7 +78,7 @@ def media(f):
 
 
 def on(f, continent, what, column):
-    """A fact about each country of a continent for which it is known."""
+    """A fact about each country of a continent, if it is known."""
     there = {row["country"] for row in f.json("country-by-continent.json") if row["continent"] == continent}
     return {row["country"]: row[column] for row in f.json(f"country-by-{what}.json") if row["country"] in there and row[column] is not None}
 

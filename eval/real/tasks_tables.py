@@ -86,7 +86,7 @@ TASKS = [
      lambda f: number(len({row["Distributor"] for row in f.json_lines("movies.jsonl") if row["Distributor"]})), "number", N),
     ("movies-long", "movies-lines", "Wanted: the title of the film with the longest running time.",
      lambda f: best([row for row in f.json_lines("movies.jsonl") if row["Running Time min"]], lambda row: row["Running Time min"])["Title"], "exact", {"noun": "title"}),
-    # Reports of aircraft that met birds.
+    # Reports of bird strikes.
     ("birds-night", "birdstrikes", "How many of the reported strikes happened at night?",
      lambda f: number(sum(row["Time of day"] == "Night" for row in f.rows("birdstrikes.csv"))), "number", N),
     ("birds-cost", "birdstrikes", "Sum up the total cost of all reports from Texas.",
@@ -148,7 +148,7 @@ TASKS = [
      lambda f: number(sum(row["year"] == "2001" for row in f.rows("planes.csv"))), "number", N),
     ("planes-high", "planes", "Which airport lies at the greatest altitude?",
      lambda f: best(f.rows("airports.csv"), lambda row: float(row["alt"]))["name"], "exact", {"noun": "name"}),
-    # Hourly weather, far longer than a window.
+    # Hourly weather, far longer than a context window.
     ("nyc-july", "nyc-weather", "What was the mean temperature at JFK in July? One decimal.",
      lambda f: mean([float(row["temp"]) for row in f.rows("weather.csv") if row["origin"] == "JFK" and row["month"] == "7" and row["temp"] != "NA"], 1), "number", {"noun": "number", "tolerance": 0.06}),
     ("nyc-p90", "nyc-weather", "What is the 90th percentile of the humidity at LGA (the smallest recorded value that at least 90 % of the readings do not exceed)?",

@@ -1,4 +1,4 @@
-"""Tests of the builder, without the network; with `--built DIR` also of what it wrote.
+"""Tests of the builder, without the network; with `--built DIR` also of its output.
 
     python3 eval/real/test_build.py
     python3 eval/real/test_build.py --built DIR
@@ -76,7 +76,7 @@ class Extractors(unittest.TestCase):
         self.assertEqual(extract.subclasses(FIXTURE, "Tin"), ["Can"])
         self.assertEqual(extract.constant(FIXTURE, "m.py", "limit"), "7")
 
-    def test_what_is_said_is_not_absent(self):
+    def test_what_occurs_is_not_absent(self):
         self.assertEqual(tasks_absent.silence([r"green"])(FIXTURE), "absent")
         with self.assertRaises(sources.BuildError):
             tasks_absent.silence([r"green", r"lamp is"])(FIXTURE)
@@ -102,7 +102,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual(model.halves(dealt), {task.id: half_of[task.id] for task in dealt})
         named = [task for task in self.tasks if task.half]
         self.assertEqual({half_of[task.id] for task in named}, {"dev"})
-        # What only the development half uses stays out of the sealed one: corpora and sources.
+        # Corpora and sources of the development half only are not in the sealed one.
         sealed = {task.corpus for task in self.tasks if half_of[task.id] == "sealed"}
         self.assertFalse(sealed & {task.corpus for task in named})
         self.assertFalse({corpora.CORPORA[one].source for one in sealed} & {corpora.CORPORA[task.corpus].source for task in named})
@@ -149,7 +149,7 @@ class Built(unittest.TestCase):
             checks = [json.loads(line) for line in (BUILT / half / "checks.jsonl").read_text(encoding="utf-8").splitlines()]
             self.assertEqual([row["id"] for row in rows], [check["id"] for check in checks])
             for row, check in zip(rows, checks, strict=True):
-                # As bytes: some files end their lines with a carriage return.
+                # As bytes, because some files have carriage returns.
                 yield row, check, {path: (BUILT / half / path).read_bytes().decode() for path in row["files"]}
 
     def test_every_task_has_a_truth_and_its_files(self):
@@ -161,7 +161,7 @@ class Built(unittest.TestCase):
             if row["scoring"]["how"] == "number":
                 float(row["answer"])
 
-    def test_a_fact_stands_where_it_was_found_and_nowhere_else(self):
+    def test_a_fact_is_where_it_was_found_and_nowhere_else(self):
         for row, check, texts in self.each():
             if check["pattern"]:
                 pattern = extract.loose(check["pattern"])

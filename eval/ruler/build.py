@@ -2,7 +2,7 @@
 
     python3 eval/ruler/build.py --out DIR [--tokens 16k,32k,64k,128k] [--count N] [--seed N] [--cache DIR]
 
-`DIR` is then a folder for `spelunk eval run --tasks`. README.md says what follows the published recipe and what does not.
+`DIR` is then a folder for `spelunk eval run --tasks`. README.md explains what follows the published recipe and what does not.
 """
 
 import argparse
@@ -28,12 +28,12 @@ class Texts:
 
     def __init__(self, cache):
         files = corpora.load(BOOK, cache).files
-        # The names of the files are not in the order of the chapters; any order is as good.
+        # The file names do not sort in the order of the chapters, but any order works.
         self.book = "\n".join(files[name] for name in sorted(files))
         self.words = sorted({word for word in self.book.lower().split() if word.isascii() and word.isalpha() and 5 <= len(word) <= 10})
 
     def sentences(self, n_bytes):
-        """About so many bytes of the book, by sentence, from its beginning and again if it is too short."""
+        """Sentences from the start of the book, about `n_bytes` in total; the book repeats if it is too short."""
         found, size = [], 0
         while size < n_bytes:
             for sentence in self.book.replace("\n", " ").split(". "):
@@ -57,7 +57,7 @@ def needle(key, value, kind):
 
 
 def spread(rng, filler, needles):
-    """The needles at random places of the filler, in their order."""
+    """Inserts the needles at random places in the filler, in order."""
     places = sorted(rng.sample(range(len(filler) + 1), len(needles)))
     out = list(filler)
     for place, one in reversed(list(zip(places, needles))):
@@ -87,12 +87,12 @@ def retrieval(rng, texts, n_bytes, haystack, n_keys=1, n_values=1, n_queries=1, 
         while size < n_filler:
             filler.append(needle(make_key(), make(rng), kind))
             size += len(filler[-1]) + 1
-    asked = keys[:n_queries]
-    answer = [value for key in asked for value in values[key]]
+    query_keys = keys[:n_queries]
+    answer = [value for key in query_keys for value in values[key]]
     if len(answer) == 1:
-        question = f"What is the special {kind} for {asked[0]} that the text mentions?"
+        question = f"What is the special {kind} for {query_keys[0]} that the text mentions?"
     else:
-        question = f"What are all the special {kind}s for {', '.join(asked)} that the text mentions? Separate them by commas."
+        question = f"What are all the special {kind}s for {', '.join(query_keys)} that the text mentions? Separate them by commas."
     return "\n".join(spread(rng, filler, needles)), question, answer
 
 

@@ -1,4 +1,4 @@
-"""The tasks are what they say, without a download: `python3 eval/ruler/test_build.py`."""
+"""Tests that the tasks are correct, without a download: `python3 eval/ruler/test_build.py`."""
 
 import collections
 import itertools
@@ -57,7 +57,7 @@ class Tasks(unittest.TestCase):
         text, _, answer = made("fwe")
         self.assertEqual([word for word, _ in collections.Counter(re.findall(r"[a-z]+", text)).most_common(3)], answer)
 
-    def test_sizes_are_as_asked_for(self):
+    def test_sizes_are_as_requested(self):
         for name in build.TASKS:
             self.assertAlmostEqual(len(made(name)[0]) / N_BYTES, 1.0, delta=0.1, msg=name)
 

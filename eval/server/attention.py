@@ -1,7 +1,7 @@
 """Attention in two forms: over a piece of a prompt, and over one new token per row.
 
-The Triton kernel reads only what each row holds and picks rows by slot; where it does
-not run (no GPU, or its first result differs from the plain form) the plain form is used.
+The Triton kernel reads only the tokens of each row and selects rows by slot. If it does
+not run (no GPU), or its first result differs from the plain form, the plain form is used.
 """
 
 import math
@@ -25,7 +25,7 @@ def causal(q, keys, values, group, flash):
     new, total = q.shape[1], keys.shape[1]
     keys, values = keys.repeat_interleave(group, 0), values.repeat_interleave(group, 0)
     if flash:
-        # For this operator `is_causal` lines the last query up with the last key.
+        # For this operator, `is_causal` aligns the last query with the last key.
         return torch.ops.aten._scaled_dot_product_flash_attention(q[None], keys[None], values[None], 0.0, True)[0][0]
     if new == total:
         return F.scaled_dot_product_attention(q[None], keys[None], values[None], is_causal=True)[0]
@@ -51,7 +51,7 @@ def flash_works(device, shape):
 
 
 def close(got, want):
-    """Whether two results agree to what bfloat16 can hold."""
+    """Whether two results agree within the precision of bfloat16."""
     got, want = got.float(), want.float()
     return bool(((got - want).norm() / want.norm()).item() < 2e-2)
 
@@ -71,7 +71,7 @@ if triton is not None:
         KV_HEADS: tl.constexpr, GROUP: tl.constexpr, WIDTH: tl.constexpr, SPLITS: tl.constexpr,
         ROWS: tl.constexpr, BLOCK_T: tl.constexpr,
     ):
-        """One share of one row's keys for one key head: partial sums in float32."""
+        """Computes the partial sums of one share of a row's keys, for one key head, in float32."""
         row, head, share = tl.program_id(0), tl.program_id(1), tl.program_id(2)
         pos = tl.load(pos_ptr + row)
         slot = tl.load(slots_ptr + row)
@@ -111,7 +111,7 @@ if triton is not None:
         part_ptr, top_ptr, sum_ptr, out_ptr,
         GROUP: tl.constexpr, WIDTH: tl.constexpr, SPLITS: tl.constexpr, ROWS: tl.constexpr,
     ):
-        """Joins the shares of one query head of one row."""
+        """Combines the shares of one query head of one row."""
         pair, g = tl.program_id(0), tl.program_id(1)
         s = tl.arange(0, SPLITS)
         d = tl.arange(0, WIDTH)
@@ -169,7 +169,7 @@ def choose(device, shape, kernel):
         if split_agrees(device, shape, dtype):
             return True
         print("the Triton kernel gives other numbers than the plain form: it is not used", flush=True)
-    except Exception as error:  # a compiler's failure has many types; the plain form answers them all
+    except Exception as error:  # compiler errors have many types; the plain form is the fallback for all
         print(f"the Triton kernel does not run and is not used: {error}", flush=True)
     if kernel == "triton":
         raise RuntimeError("the Triton kernel was asked for and does not work here")

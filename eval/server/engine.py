@@ -1,8 +1,8 @@
 """The loop that serves many requests with one model: continuous batching.
 
-Waiting requests get a slot as soon as one is free; prompts are read in pieces between
-steps, so that running requests go on; a new prompt starts from the longest prefix that
-any slot still holds. One thread owns the model; others only put requests in.
+Waiting requests get a slot as soon as one is free. Prompts are read in pieces between
+steps, so that running requests continue. A new prompt starts from the longest prefix that
+any slot contains. One thread owns the model; others only submit requests.
 """
 
 import collections
@@ -24,7 +24,7 @@ MASK64 = (1 << 64) - 1
 
 
 class Request:
-    """One chat completion on its way: what is asked and what has come."""
+    """A chat completion in progress: the request, and the reply so far."""
 
     def __init__(self, ids, options, guide=None):
         self.ids = ids
@@ -48,7 +48,7 @@ class Request:
 
 
 class Slot:
-    """A row of the cache: the tokens it holds and who uses it."""
+    """A row of the cache: its tokens, and whether a request uses it."""
 
     def __init__(self, index, window):
         self.index = index
@@ -58,14 +58,14 @@ class Slot:
         self.used = 0
 
     def common(self, ids):
-        """How many first tokens this slot shares with a prompt."""
+        """The length of the prefix that this slot shares with a prompt."""
         count = min(self.held, len(ids))
         differ = np.flatnonzero(self.tokens[:count] != ids[:count])
         return int(differ[0]) if differ.size else count
 
 
 def mix(value):
-    """A 64-bit number scattered over all its bits (splitmix64)."""
+    """Mixes the bits of a 64-bit number (splitmix64)."""
     value = (value + 0x9E3779B97F4A7C15) & MASK64
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK64
@@ -73,12 +73,12 @@ def mix(value):
 
 
 def signed(value):
-    """The same 64 bits as torch's signed type counts them."""
+    """The same 64 bits as a signed integer, which torch needs."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def gumbel(bases, count, device):
-    """Noise for every row and token that depends on the row's base alone."""
+    """Noise for every row and token, which depends only on the row's base."""
     index = torch.arange(count, dtype=torch.int64, device=device)[None, :]
     z = torch.tensor([signed(base) for base in bases], dtype=torch.int64, device=device)[:, None]
     z = z + index * signed(0x9E3779B97F4A7C15)
@@ -102,7 +102,7 @@ def cut_tail(scaled, requests):
     keep = (before < top_p) & (torch.arange(look, device=scaled.device)[None, :] < top_k[:, None])
     keep[:, 0] = True
     floor = values.masked_fill(~keep, float("inf")).amin(-1, keepdim=True)
-    # A row that wants everything has no floor.
+    # A row without top_p and top_k has no floor.
     free = torch.tensor([r.top_p >= 1 and r.top_k <= 0 for r in requests], device=scaled.device)[:, None]
     return scaled.masked_fill((scaled < floor) & ~free, float("-inf"))
 
@@ -123,11 +123,11 @@ def sample(logits, requests, text):
     for row, request in enumerate(requests):
         if request.guide is not None:
             ids[row] = guided(scores[row], request, text, ids[row])
-    told = [row for row, request in enumerate(requests) if request.logprobs is not None]
-    if told:
-        chances = torch.log_softmax(logits[told].float(), -1)
-        chosen = torch.tensor([ids[row] for row in told], device=logits.device)
-        for row, chance in zip(told, chances.gather(1, chosen[:, None])[:, 0].tolist()):
+    with_logprobs = [row for row, request in enumerate(requests) if request.logprobs is not None]
+    if with_logprobs:
+        chances = torch.log_softmax(logits[with_logprobs].float(), -1)
+        chosen = torch.tensor([ids[row] for row in with_logprobs], device=logits.device)
+        for row, chance in zip(with_logprobs, chances.gather(1, chosen[:, None])[:, 0].tolist()):
             requests[row].logprobs.append(chance)
     return ids
 
@@ -164,7 +164,7 @@ class Engine:
         self.incoming.put(request)
 
     def run(self):
-        """Serves for ever."""
+        """Serves forever."""
         while True:
             self._receive()
             try:
@@ -192,7 +192,7 @@ class Engine:
             request.events.put(("error", message))
 
     def _admit(self, request):
-        """Gives a request a slot, with as much of its prompt as any slot holds."""
+        """Assigns a slot to a request, with the longest prefix of its prompt that any slot contains."""
         ids = np.asarray(request.ids, dtype=np.int32)
         best = max(self.slots, key=lambda slot: slot.common(ids))
         shared = min(best.common(ids), len(ids) - 1)
@@ -213,7 +213,7 @@ class Engine:
         self.stats["cached_tokens"] += shared
 
     def _oldest(self, free):
-        """The free slot not used for longest; among the first ones where steps run over a range of slots."""
+        """The least recently used free slot; one of the first if steps run over a range of slots."""
         if not self.model.compact:
             for bound in (8, 16, 32, 64):
                 near = [slot for slot in free if slot.index < bound]
@@ -277,7 +277,7 @@ class Engine:
         self.stats["decode_us"] += int((time.monotonic() - began) * 1e6)
 
     def _take(self, request, token):
-        """Adds a token to a reply; whether it goes on."""
+        """Adds a token to a reply. Returns whether the reply continues."""
         request.out.append(token)
         if token in self.text.ends:
             return self._finish(request, "stop")

@@ -1,8 +1,8 @@
-"""A GGUF file, read with the standard library, numpy and torch alone.
+"""Reads GGUF files with only the standard library, numpy and torch.
 
-The evaluation machine cannot install packages, so the reader of the header and the
-dequantisers live here. `python gguf_file.py check FILE` compares every dequantiser
-with the reference package `gguf` where that one is installed.
+The evaluation machine cannot install packages, so this file has its own header reader
+and dequantisers. `python gguf_file.py check FILE` compares every dequantiser with the
+reference package `gguf`, which must be installed.
 """
 
 import struct
@@ -28,14 +28,14 @@ class GgufError(Exception):
 
 
 class Gguf:
-    """The metadata of a file and the places of its tensors."""
+    """The metadata of a file and the positions of its tensors."""
 
     def __init__(self, path):
         self.path = path
         self.data = np.memmap(path, dtype=np.uint8, mode="r")
         self.at = 0
         self.meta = {}
-        self.tensors = {}  # name: (shape as torch has it, type number, first byte, bytes)
+        self.tensors = {}  # name: (shape in torch's order, type number, first byte, bytes)
         if bytes(self.data[:4]) != b"GGUF":
             raise GgufError(f"{path}: does not begin with GGUF")
         self.at = 4
@@ -93,14 +93,14 @@ class Gguf:
         return self._scalar(SCALARS[kind])
 
     def tensor(self, name, device="cpu", dtype=torch.float32):
-        """One tensor with its values restored."""
+        """One tensor, dequantised."""
         shape, kind, first, size = self.tensors[name]
         raw = torch.from_numpy(np.array(self.data[first : first + size])).to(device)
         return dequantise(raw, kind).to(dtype).reshape(shape)
 
 
 def dequantise(raw, kind):
-    """The float32 values (float16 or bfloat16 where stored so) of raw bytes."""
+    """The values of raw bytes: float32, or float16 or bfloat16 if stored as such."""
     name, _, size = TYPES[kind]
     if name in ("F32", "F16", "BF16"):
         return raw.view({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}[name])
@@ -108,7 +108,7 @@ def dequantise(raw, kind):
 
 
 def half(blocks, first):
-    """The half-precision number at a byte of every block, as a column."""
+    """The half-precision number at a byte offset in every block, as a column."""
     return blocks[:, first : first + 2].contiguous().view(torch.float16).float()
 
 
@@ -187,7 +187,7 @@ DEQUANTISERS = {
 
 
 def check(path):
-    """Every type on random blocks, and the file's tensors, against the package `gguf`."""
+    """Compares every type on random blocks, and the file's tensors, with the package `gguf`."""
     from gguf import GGMLQuantizationType, GGUFReader
     from gguf.quants import dequantize
 

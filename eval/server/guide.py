@@ -1,8 +1,8 @@
 """A guide: which bytes may come next in a reply that must be JSON of a given schema.
 
-A state is a tuple of parts still to come; a byte replaces the first part by what is left
-of it. Where a schema leaves a choice, several states live side by side. White space is
-bounded, so that a weak model cannot fill its reply with it.
+A state is a tuple of the parts that remain; a byte replaces the first part by the rest of
+it. If a schema leaves a choice, several states exist in parallel. White space is bounded,
+so that a weak model cannot fill its reply with it.
 """
 
 import json
@@ -15,7 +15,7 @@ SPACE = b" \n\t\r"
 
 
 class Part:
-    """What is expected next: `step` gives the tuples that may replace it after a byte."""
+    """A part of a state: `step` returns the tuples that may replace it after a byte."""
 
     nullable = False
 
@@ -55,7 +55,7 @@ class Space(Part):
 
 
 class Body(Part):
-    """The inside of a string with its closing quote; `hex_left` counts the digits of an escape."""
+    """The contents of a string and its closing quote; `hex_left` counts the remaining digits of an escape."""
 
     def __init__(self, escape=False, hex_left=0):
         self.escape = escape
@@ -76,7 +76,7 @@ class Body(Part):
 
 
 class Number(Part):
-    """A number from one of its phases on."""
+    """The rest of a number, from one of its phases."""
 
     def __init__(self, whole, phase="start", left=DIGITS_MAX):
         self.whole = whole
@@ -117,7 +117,7 @@ class Choice(Part):
 
 
 class Members(Part):
-    """The rest of an object, closing brace included: known names come in the schema's order."""
+    """The rest of an object, with its closing brace. Known names are in the schema's order."""
 
     def __init__(self, maker, names, required, first=True):
         self.maker = maker
@@ -153,7 +153,7 @@ class FreeMembers(Part):
 
 
 class Items(Part):
-    """The rest of an array, closing bracket included."""
+    """The rest of an array, with its closing bracket."""
 
     def __init__(self, value, least, most, count=0):
         self.value = value
@@ -170,7 +170,7 @@ class Items(Part):
 
 
 class Lazy(Part):
-    """A schema that is only taken apart when it is reached, so that schemas may contain themselves."""
+    """A schema that is expanded only when it is reached, so that schemas may be recursive."""
 
     def __init__(self, maker, schema, depth):
         self.maker = maker
@@ -201,7 +201,7 @@ class Maker:
         return schema if isinstance(schema, dict) else {}
 
     def options(self, schema, depth):
-        """The ways a value of this schema may look."""
+        """The alternative forms of a value of this schema."""
         if depth > DEPTH_MAX:
             return [(Lit(b"null"),)]
         schema = self.resolve(schema)
@@ -247,7 +247,7 @@ class Guide:
         self.broken = False
 
     def _after(self, piece):
-        """The states after some bytes; a schema that makes no sense stops guiding."""
+        """The states after some bytes. An invalid schema turns the guide off."""
         if self.broken:
             return self.states
         try:
@@ -274,14 +274,14 @@ class Guide:
         return self.broken or any(all(part.nullable for part in state) for state in self.states)
 
 
-def from_format(asked):
-    """The guide for a request's `response_format`, or none."""
-    if not isinstance(asked, dict):
+def from_format(response_format):
+    """The guide for a request's `response_format`, or `None`."""
+    if not isinstance(response_format, dict):
         return None
-    if asked.get("type") == "json_object":
+    if response_format.get("type") == "json_object":
         return Guide({"type": "object"})
-    if asked.get("type") == "json_schema":
-        named = asked.get("json_schema")
+    if response_format.get("type") == "json_schema":
+        named = response_format.get("json_schema")
         schema = named.get("schema") if isinstance(named, dict) else None
         return Guide(schema if isinstance(schema, dict) else {"type": "object"})
     return None

@@ -1,8 +1,8 @@
-"""A decoder (Qwen2 or Llama shape) from a GGUF file, for many requests at once.
+"""A decoder (Qwen2 or Llama architecture) from a GGUF file, for many requests at once.
 
 Every request owns a slot: a row of the key-value cache with room for a whole window.
-`prefill` reads a piece of one prompt into a slot; `decode` makes one step for many
-slots. On a GPU the steps are recorded once per batch size as CUDA graphs and replayed.
+`prefill` reads a piece of one prompt into a slot; `decode` computes one step for many
+slots. On a GPU, steps are recorded once per batch size as CUDA graphs and replayed.
 """
 
 import math
@@ -33,13 +33,13 @@ class Shape:
         self.eps = meta[f"{arch}.attention.layer_norm_rms_epsilon"]
         self.rope_base = meta.get(f"{arch}.rope.freq_base", 10000.0)
         self.window = meta[f"{arch}.context_length"]
-        # Llama files hold query and key rows in the order of interleaved rotation.
+        # Llama files store query and key rows in the order of interleaved rotation.
         self.interleaved = arch == "llama"
         self.group = self.heads // self.kv_heads
 
 
 class Layer:
-    """The weights of one block, with the parts that read the same input joined."""
+    """The weights of one block; matrices with the same input are concatenated."""
 
     def __init__(self, take, shape, index):
         def name(part):
@@ -76,7 +76,7 @@ class Model:
         self.slots = slots
         self._weights(tie)
         self._rotation(yarn)
-        # One place past the window takes what idle rows of a step write.
+        # Idle rows of a step write to a position past the window.
         room = self.window + 128
         size = (slots, shape.kv_heads, room, shape.head_width)
         self.keys = [torch.zeros(size, dtype=self.dtype, device=self.device) for _ in range(shape.layers)]
@@ -108,7 +108,7 @@ class Model:
         self.head = self.embed if head is None else head
 
     def _rotation(self, yarn):
-        """The tables of cosines and sines; `yarn` stretches the trained window by that factor."""
+        """Computes the tables of cosines and sines; `yarn` extends the trained window by that factor."""
         half = self.shape.head_width // 2
         base = self.shape.rope_base
         freq = base ** (-torch.arange(half, dtype=torch.float64) / half)
@@ -133,11 +133,11 @@ class Model:
         rows = x.shape[0]
         normed = F.rms_norm(x, (shape.width,), layer.attn_norm, shape.eps)
         joined = F.linear(normed, layer.qkv, layer.qkv_bias).view(rows, -1, shape.head_width)
-        turned = joined[:, : shape.heads + shape.kv_heads].float()
-        first, second = turned.chunk(2, dim=-1)
+        rotated = joined[:, : shape.heads + shape.kv_heads].float()
+        first, second = rotated.chunk(2, dim=-1)
         cos, sin = cos[:, None, :], sin[:, None, :]
-        turned = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(self.dtype)
-        return turned[:, : shape.heads], turned[:, shape.heads :], joined[:, shape.heads + shape.kv_heads :]
+        rotated = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(self.dtype)
+        return rotated[:, : shape.heads], rotated[:, shape.heads :], joined[:, shape.heads + shape.kv_heads :]
 
     def _after(self, layer, x, mixed):
         x = x + F.linear(mixed, layer.out)
@@ -150,7 +150,7 @@ class Model:
 
     @torch.inference_mode()
     def prefill(self, slot, tokens, start, last):
-        """Reads tokens into a slot from position `start`; the next token's logits if `last`."""
+        """Reads tokens into a slot from position `start`. Returns the next token's logits if `last`."""
         count = len(tokens)
         ids = torch.as_tensor(tokens, dtype=torch.long, device=self.device)
         x = F.embedding(ids, self.embed)
@@ -166,7 +166,7 @@ class Model:
         return self._logits(x[-1:])[0] if last else None
 
     def _step(self, rows, span):
-        """One token for `rows` rows; inputs lie in the fixed buffers."""
+        """Computes one token for `rows` rows, with inputs from the fixed buffers."""
         shape = self.shape
         pos, slots = self.pos_in[:rows], self.slots_in[:rows]
         x = F.embedding(self.tokens_in[:rows], self.embed)
@@ -189,7 +189,7 @@ class Model:
         return self._logits(x)
 
     def _graph(self, rows, span):
-        """The recorded step of this size, made on first use."""
+        """The recorded step of this size, recorded on first use."""
         key = (rows, 0 if self.compact else span)
         if key not in self.graphs:
             side = torch.cuda.Stream()
@@ -207,7 +207,7 @@ class Model:
         return self.graphs[key]
 
     def _replay(self, rows, span):
-        """The step through its recording; if recording fails, all steps run unrecorded from then on."""
+        """Replays the recorded step. If recording fails, this and all later steps run unrecorded."""
         try:
             graph, logits = self._graph(rows, span)
         except RuntimeError as error:
@@ -219,7 +219,7 @@ class Model:
         return logits
 
     def _plan(self, jobs):
-        """Rows of the step, the row of every job, and the span that holds all positions."""
+        """The number of rows of the step, the row of every job, and a span that covers all positions."""
         need = len(jobs) if self.compact else max(slot for slot, _, _ in jobs) + 1
         rows = next(size for size in BATCHES if size >= need)
         if not self.compact:
@@ -233,11 +233,11 @@ class Model:
 
     @torch.inference_mode()
     def decode(self, jobs):
-        """One step for jobs (slot, token, position): their logits, in order."""
+        """Computes one step for jobs (slot, token, position). Returns their logits, in order."""
         rows, places, span = self._plan(jobs)
         tokens, slots, pos = [0] * rows, list(range(rows)), [self.idle_pos] * rows
         if self.compact:
-            # Idle rows share the first job's slot; they write past its window, where nobody reads.
+            # Idle rows share the first job's slot; they write past its window, which is never read.
             slots = [jobs[0][0]] * rows
         for place, (slot, token, at) in zip(places, jobs):
             tokens[place], slots[place], pos[place] = token, slot, at
@@ -257,7 +257,7 @@ class Model:
             keys[target, :, :count] = keys[source, :, :count]
             values[target, :, :count] = values[source, :, :count]
 
-    def warm(self, say):
+    def warm(self, report):
         """Runs every size once, so that no request pays for compiling or recording."""
         for count in (16, 512, 8192) if self.device.type == "cuda" else (16,):
             self.prefill(0, [0] * min(count, self.window), 0, True)
@@ -266,4 +266,4 @@ class Model:
             self.decode([(slot, 0, 1) for slot in range(rows)])
         if sizes:
             torch.cuda.synchronize()
-            say(f"recorded {len(sizes)} steps; compact={self.compact} flash={self.flash} recorded={self.recorded}")
+            report(f"recorded {len(sizes)} steps; compact={self.compact} flash={self.flash} recorded={self.recorded}")

@@ -3,8 +3,8 @@
     python3 serve.py --model coder-1.5b.gguf --port 8000
 
 POST /v1/chat/completions (streaming or not), GET /v1/models, GET /health,
-GET /usage (token sums per API key, or per `X-Task` header where one is sent),
-GET /stats (throughput). Needs torch, tokenizers and jinja2 beside the standard library.
+GET /usage (token sums per API key, or per `X-Task` header if one is sent),
+GET /stats (throughput). Needs torch, numpy, tokenizers and jinja2.
 """
 
 import argparse
@@ -34,7 +34,7 @@ LOGGED_CHARS = 6_000
 
 
 class Refusal(Exception):
-    """A request that gets an error reply in the form of the OpenAI API."""
+    """A rejected request; its error reply has the format of the OpenAI API."""
 
     def __init__(self, status, message, code=None, param=None, kind="invalid_request_error"):
         super().__init__(message)
@@ -43,7 +43,7 @@ class Refusal(Exception):
 
 
 class Usage:
-    """Sums per key, and the log of every request."""
+    """Sums per key, and a log of all requests."""
 
     def __init__(self, log_path, bodies):
         self.lock = threading.Lock()
@@ -68,7 +68,7 @@ class Usage:
 
 
 class State:
-    """What all handlers share."""
+    """State shared by all handlers."""
 
     def __init__(self, args, model, text, engine):
         self.args = args
@@ -81,7 +81,7 @@ class State:
 
 
 def number(body, name, default, low, high, whole=False):
-    """A number of the request within its bounds."""
+    """A number from the request, checked against its bounds."""
     value = body.get(name)
     if value is None:
         return default
@@ -131,9 +131,9 @@ def options_of(body, args):
     if body.get("n") not in (None, 1):
         raise Refusal(400, "Only n = 1 is supported.", param="n")
     most = 1 << 31
-    asked = number(body, "max_completion_tokens", None, 1, most, True) or number(body, "max_tokens", None, 1, most, True)
+    max_tokens = number(body, "max_completion_tokens", None, 1, most, True) or number(body, "max_tokens", None, 1, most, True)
     return {
-        "max_tokens": asked or args.default_max_tokens,
+        "max_tokens": max_tokens or args.default_max_tokens,
         "temperature": number(body, "temperature", args.default_temperature, 0, 2),
         "top_p": number(body, "top_p", args.default_top_p, 0, 1),
         "top_k": number(body, "top_k", args.default_top_k, 0, most, True),
@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     state = None
-    # One write for a head and its body: small packets must not wait for each other.
+    # Headers and body in one write, so that small packets do not wait for each other.
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
 
@@ -186,7 +186,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._json(refusal.status, refusal.body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
-        except Exception as error:  # a fault of this server must reach the client as an answer
+        except Exception as error:  # the client must get a reply even to an internal error
             print(f"request: {type(error).__name__}: {error}", flush=True)
             self.close_connection = True
             self._json(500, Refusal(500, f"{type(error).__name__}: {error}", kind="server_error").body)
@@ -219,7 +219,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         options = options_of(body, state.args)
         try:
             ids = state.text.prompt(messages)
-        except Exception as error:  # the template is data of the model file and may raise anything
+        except Exception as error:  # the template comes from the model file and may raise anything
             raise Refusal(400, f"The chat template refused the messages: {error}", param="messages") from error
         window = state.model.window
         if len(ids) >= window:
@@ -266,11 +266,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return True
 
     def _next(self, request):
-        """The next event of a request; a client that hangs up ends it."""
+        """The next event of a request. Raises `BrokenPipeError` if the client has hung up."""
         while True:
             try:
                 event = request.events.get(timeout=1.0)
-            except queue.Empty:  # look whether anybody still waits
+            except queue.Empty:  # check whether the client still waits
                 if self._gone():
                     raise BrokenPipeError from None
                 continue
@@ -289,7 +289,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return value
 
     def _logprobs(self, request, start, end):
-        """The probabilities of some tokens of a reply, if they were asked for."""
+        """The probabilities of some tokens of a reply, if they were requested."""
         if request.logprobs is None:
             return None
         tokens = zip(request.out[start:end], request.logprobs[start:end])
@@ -301,7 +301,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {"content": content, "refusal": None}
 
     def _stream(self, request, reply, include_usage):
-        event = self._next(request)  # an early failure is still answered as an error
+        event = self._next(request)  # an early failure still gets an error status
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-cache")
@@ -361,7 +361,7 @@ def usage_of(request):
 
 
 def stats(engine):
-    """What the engine has done so far, with rates over its busy time."""
+    """The engine's counters, with rates over its busy time."""
     counts = dict(engine.stats)
     prefill_s, decode_s = counts.get("prefill_us", 0) / 1e6, counts.get("decode_us", 0) / 1e6
     counts["prompt_tokens_per_s"] = round(counts.get("prompt_tokens", 0) / prefill_s) if prefill_s else None
@@ -374,7 +374,7 @@ def stats(engine):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Many connections at once; those that hang up early are no news."""
+    """Serves connections in threads. Clients that hang up early are not logged."""
 
     request_queue_size = 512
     daemon_threads = True
@@ -411,21 +411,21 @@ def main():
     args = arguments()
     if not 1 <= args.slots <= 128:
         raise SystemExit("--slots must be from 1 to 128")
-    # The engine's thread must get the interpreter back soon after each GPU step.
+    # The engine's thread must regain the interpreter lock quickly after each GPU step.
     sys.setswitchinterval(0.0005)
     if args.threads:
         torch.set_num_threads(args.threads)
     began = time.monotonic()
-    say = lambda text: print(f"[{time.monotonic() - began:6.1f} s] {text}", flush=True)  # noqa: E731
+    report = lambda text: print(f"[{time.monotonic() - began:6.1f} s] {text}", flush=True)  # noqa: E731
     model = Model(args.model, args.device, args.slots, args.window, args.yarn, args.tie, args.kernel)
-    say(f"{args.model}: {model.shape.layers} layers on {args.device}, window {model.window}, {args.slots} slots")
+    report(f"{args.model}: {model.shape.layers} layers on {args.device}, window {model.window}, {args.slots} slots")
     text = Text(model.file.meta)
-    model.warm(say)
+    model.warm(report)
     engine = Engine(model, text)
     Handler.state = State(args, model, text, engine)
     server = Server((args.host, args.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    say(f"ready at http://{args.host}:{args.port}/v1")
+    report(f"ready at http://{args.host}:{args.port}/v1")
     try:
         engine.run()
     except KeyboardInterrupt:

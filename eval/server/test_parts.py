@@ -2,8 +2,8 @@
 
     TRITON_INTERPRET=1 python3 test_parts.py MODEL.gguf     (a small model; the kernel runs in Triton's interpreter)
 
-Dequantisers against the package `gguf` where it is installed; guides; text cut at stop strings;
-and that reading a prompt at once, in pieces, from a copied prefix and token by token agree.
+Compares dequantisers with the package `gguf` if it is installed; tests guides and stop strings; and
+checks that reading a prompt at once, in pieces, from a copied prefix and token by token agree.
 """
 
 import os
@@ -33,15 +33,15 @@ def guides():
         ({"type": "object"}, "{}"), ({"type": "object"}, '{"x":[1,2,{"y":null}],"z":true}'), ({}, "3"), (pair, "[1,2]"),
     )
     for rule, text in whole:
-        asked = guide.Guide(rule)
-        # Tokens may end anywhere, inside a letter too.
+        made = guide.Guide(rule)
+        # Tokens may end anywhere, even inside a character.
         data, at = text.encode(), 0
         while at < len(data):
             piece = data[at : at + random.randint(1, 4)]
-            assert asked.allows(piece), (rule, text, at)
-            asked.advance(piece)
+            assert made.allows(piece), (rule, text, at)
+            made.advance(piece)
             at += len(piece)
-        assert asked.complete(), (rule, text)
+        assert made.complete(), (rule, text)
     never = (
         (schema, '{"c":"x"'), (schema, '{"a":1.5'), (schema, '{"a":1,"c":"z'), (schema, "Sure! {"), (schema, '{"a":1,}'),
         (schema, '{"a":1}'), ({"type": "object"}, '{"a":01'), ({"type": "object"}, "["), (pair, "[]"), (pair, "[1,2,"),
@@ -50,9 +50,9 @@ def guides():
     for rule, text in never:
         assert not guide.Guide(rule).allows(text.encode()), (rule, text)
     for odd in ({"minItems": "x", "type": "array"}, {"properties": {"a": 3}, "required": 5}, {"anyOf": [{"$ref": "#"}] * 2}):
-        asked = guide.from_format({"type": "json_schema", "json_schema": {"schema": odd}})
-        asked.advance(b'[1,{"')
-        asked.complete()
+        made = guide.from_format({"type": "json_schema", "json_schema": {"schema": odd}})
+        made.advance(b'[1,{"')
+        made.complete()
     print("guides: ok")
 
 

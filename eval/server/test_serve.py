@@ -32,7 +32,7 @@ def ask(text, **more):
     return {"model": "m", "messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 24, **more}
 
 
-def said(reply):
+def reply_text(reply):
     return reply["choices"][0]["message"]["content"]
 
 
@@ -59,11 +59,11 @@ def check(name, good, shown=""):
 def correctness(base):
     good = []
     status, reply = call(base, ask("What is the capital of France? One word."))
-    good.append(check("answers", status == 200 and "Paris" in said(reply), said(reply)))
+    good.append(check("answers", status == 200 and "Paris" in reply_text(reply), reply_text(reply)))
     questions = [f"Write the number {n} as an English word, then one short fact about it." for n in (3, 7, 12, 20, 31, 44, 58, 99)]
-    alone = [said(call(base, ask(q))[1]) for q in questions]
+    alone = [reply_text(call(base, ask(q))[1]) for q in questions]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        together = [said(reply) for _, reply in pool.map(lambda q: call(base, ask(q)), questions)]
+        together = [reply_text(reply) for _, reply in pool.map(lambda q: call(base, ask(q)), questions)]
     same = sum(a == b for a, b in zip(alone, together))
     good.append(check("greedy alone equals greedy in a batch of 8", same == 8, f"{same}/8 (bf16 may differ in a few)"))
     chunks = stream(base, ask(questions[0]))
@@ -72,22 +72,22 @@ def correctness(base):
     chances = [c["choices"][0]["logprobs"] for c in stream(base, ask(questions[0], logprobs=True)) if c["choices"]]
     spelled = [token for chance in chances if chance for token in chance["content"]]
     whole = call(base, ask(questions[0], logprobs=True))[1]["choices"][0]["logprobs"]["content"]
-    told = "".join(token["token"] for token in spelled) == alone[0] and all(token["logprob"] <= 0 for token in spelled)
-    good.append(check("probabilities of the tokens", told and len(whole) == len(spelled), len(spelled)))
-    full = said(call(base, ask("Repeat exactly: alpha beta gamma delta"))[1])
-    cut = said(call(base, ask("Repeat exactly: alpha beta gamma delta", stop=["gamma"]))[1])
+    is_right = "".join(token["token"] for token in spelled) == alone[0] and all(token["logprob"] <= 0 for token in spelled)
+    good.append(check("probabilities of the tokens", is_right and len(whole) == len(spelled), len(spelled)))
+    full = reply_text(call(base, ask("Repeat exactly: alpha beta gamma delta"))[1])
+    cut = reply_text(call(base, ask("Repeat exactly: alpha beta gamma delta", stop=["gamma"]))[1])
     streamed = stream(base, ask("Repeat exactly: alpha beta gamma delta", stop=["gamma"]))
     streamed = "".join(c["choices"][0]["delta"].get("content", "") for c in streamed if c["choices"])
     good.append(check("stop strings", "gamma" in full and cut == full.split("gamma")[0] == streamed, repr(cut)))
-    warm = [said(call(base, ask("Invent a name for a cat.", temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
+    warm = [reply_text(call(base, ask("Invent a name for a cat.", temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
     good.append(check("seeds repeat", warm[0] == warm[1], repr(warm)))
     schema = {"type": "object", "properties": {"city": {"type": "string"}, "people": {"type": "integer"}}, "required": ["city", "people"]}
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
     status, reply = call(base, ask("Tell me about Paris.", response_format=form, max_tokens=60, temperature=0.7, seed=5))
     try:
-        good.append(check("json_schema", set(json.loads(said(reply))) == {"city", "people"}, said(reply)))
+        good.append(check("json_schema", set(json.loads(reply_text(reply))) == {"city", "people"}, reply_text(reply)))
     except ValueError:
-        good.append(check("json_schema", False, said(reply)))
+        good.append(check("json_schema", False, reply_text(reply)))
     good += errors(base)
     before = get(base, "/usage?key=sum")
     _, reply = call(base, ask("Hello"), key="sum")
@@ -117,7 +117,7 @@ def errors(base):
 
 
 def speed(base, at_once):
-    """Rates as a client sees them."""
+    """Rates, measured by a client."""
     body = ask("Write a long story about a lighthouse.", max_tokens=256, temperature=0.8, stop=None)
     for count in (1, at_once):
         began = time.monotonic()

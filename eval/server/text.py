@@ -1,4 +1,4 @@
-"""Text and tokens: the tokenizer and the chat template that a GGUF file carries."""
+"""Text and tokens: the tokenizer and the chat template of a GGUF file."""
 
 import codecs
 import datetime
@@ -16,7 +16,7 @@ ENDS = ("<|im_end|>", "<|endoftext|>", "<|im_start|>", "</s>", "<|eot_id|>")
 
 
 def byte_letters():
-    """The letters that byte-level vocabularies write for the 256 bytes."""
+    """The letters that byte-level vocabularies use for the 256 bytes."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     letters = {byte: chr(byte) for byte in plain}
     for byte in range(256):
@@ -63,7 +63,7 @@ class Text:
         raise ValueError(message)
 
     def prompt(self, messages):
-        """The tokens of a conversation, up to where the assistant begins to speak."""
+        """The tokens of a conversation, up to the start of the assistant's reply."""
         return self.encode(self.template.render(messages=messages, add_generation_prompt=True, tools=None))
 
     def encode(self, text):
@@ -82,7 +82,7 @@ class Speech:
         self.stopped = False
 
     def add(self, piece, final=False):
-        """Takes bytes; says what can be sent now."""
+        """Adds bytes. Returns the text that can be sent now."""
         if self.stopped:
             piece, final = b"", False
         before = len(self.text)

@@ -1,5 +1,5 @@
-// Picture: the demo's run in the viewer, as the README shows it. `.ci/picture` calls it with the exported page and the
-// file to write.
+// Picture: the demo's run in the viewer, as shown in the README. `.ci/picture` calls it with the exported page and the
+// output file.
 
 import { pathToFileURL } from 'node:url';
 import { openBrowser, openPage } from './scene/browser.js';

@@ -1,5 +1,5 @@
-// Answer: what a run came to, its evidence, and what people should know besides. While there is no answer it says how far
-// the run has come.
+// Answer: the answer of a run with its evidence, warnings and errors. Until there is an answer, it shows the run's
+// progress.
 
 import { el, fill } from './dom.js';
 import { answerOf, openCalls, stateOf } from './fold.js';
@@ -10,7 +10,7 @@ import { citationKey, citationList } from './source.js';
 
 const TASKS_SHOWN = 12;
 
-/** The answer, its evidence, and what people should know besides. */
+/** The panel. `take(report)` adds the errors from the report. */
 export function answerPanel(context) {
   const [body, evidence, remarks, coverage] = [
     el('div', { class: 'card' }),
@@ -20,7 +20,7 @@ export function answerPanel(context) {
   ];
   let shown = null;
   const write = (run, answer) => {
-    // A row of a database has no text to open.
+    // A row of a database has no source text to open.
     const lines = answer.citations.filter((citation) => citation.line > 0);
     const places = new Map(lines.map((citation) => [`${citation.document}:${citation.line}`, citation]));
     const open = (place) => context.openSource(places.get(place));
@@ -42,12 +42,12 @@ export function answerPanel(context) {
       const answer = answerOf(run);
       const name = answer
         ? `${answer.closedAtMs}`
-        : `${run.seqLast} ${stateOf(run)} ${speaking(run).reduce((sum, call) => sum + call.streamed.length, 0)}`;
+        : `${run.seqLast} ${stateOf(run)} ${streamingCalls(run).reduce((sum, call) => sum + call.streamed.length, 0)}`;
       fill(remarks, warnings(run));
       if (name === shown) return;
       shown = name;
       if (answer) write(run, answer);
-      else fill(body, underWay(run));
+      else fill(body, progressView(run));
     },
     take(report) {
       const title = report.outcome?.is === 'failed' ? 'Errors ' : 'Recovered errors ';
@@ -74,7 +74,7 @@ export function answerPanel(context) {
   };
 }
 
-function underWay(run) {
+function progressView(run) {
   const { outcome, tasks } = run;
   if (outcome?.is === 'failed')
     return el('p', { class: 'failure' }, `The run failed: ${outcome.message || outcome.code}`);
@@ -87,8 +87,8 @@ function underWay(run) {
           { class: 'empty' },
           run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} in progress.`,
         ),
-    run.progress ? el('p', { class: 'hint' }, ticked(run.progress)) : null,
-    speaking(run).map((call) =>
+    run.progress ? el('p', { class: 'hint' }, progressText(run.progress)) : null,
+    streamingCalls(run).map((call) =>
       el(
         'section',
         {},
@@ -99,24 +99,24 @@ function underWay(run) {
   ];
 }
 
-/** How far long work is, such as an index that is being built. */
-function ticked({ what, documents, done, total: all }) {
+/** The progress of a long operation, such as building an index. */
+function progressText({ what, documents, done, total: all }) {
   const counted = documents ? `${documents[0]} of ${count(documents[1], 'document')} · ` : '';
   return `${what}: ${counted}${bytes(done)} of ${bytes(all)}`;
 }
 
-/** How far analysts have come, and what the latest of them found. */
+/** The progress of the analysts, and the latest results. */
 function tasksSoFar(run) {
   const { done, failed, planned } = run.tasks;
-  const told = ({ findings: counts, relevant }) =>
+  const describe = ({ findings: counts, relevant }) =>
     total(counts) > 0
       ? `${count(total(counts), 'finding')} (${listed(counts)})`
       : relevant
         ? 'nothing found'
         : 'not relevant';
-  const underWayToo = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} in progress` : '';
+  const openCallsNote = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} in progress` : '';
   return [
-    el('p', {}, `Analysts have read ${done} of ${count(planned, 'part')}${failed ? `; ${failed} failed` : ''}${underWayToo}.`),
+    el('p', {}, `Analysts have read ${done} of ${count(planned, 'part')}${failed ? `; ${failed} failed` : ''}${openCallsNote}.`),
     el('progress', {
       max: String(Math.max(1, planned)),
       value: String(done + failed),
@@ -129,14 +129,14 @@ function tasksSoFar(run) {
         .slice(-TASKS_SHOWN)
         .reverse()
         .map((task) =>
-          el('li', {}, el('code', {}, head(task.label, 120)), ' ', el('span', { class: 'hint' }, told(task))),
+          el('li', {}, el('code', {}, head(task.label, 120)), ' ', el('span', { class: 'hint' }, describe(task))),
         ),
     ),
   ];
 }
 
-/** The calls whose replies are being written; the latest ones. */
-function speaking(run) {
+/** The latest calls whose replies are being streamed. */
+function streamingCalls(run) {
   return Array.from(run.calls.values())
     .filter((call) => call.state === 'open' && call.streamed)
     .slice(-3);

@@ -1,12 +1,12 @@
-// Api: where the page gets runs from. `served` asks the server that sent the page; `exported` reads what was written into
-// the file. Both answer the same questions, so no view knows which one it has.
+// Api: the source of the page's data. `served` calls the server that sent the page; `exported` reads data embedded in the
+// file. Both have the same methods, so views do not depend on which one is used.
 
 import { follow } from './stream.js';
 
 const TOKEN_KEY = 'spelunk-token';
 const BLOBS_KEPT = 300;
 
-/** What a server refused, as it said it. */
+/** A server's error response. */
 export class Problem extends Error {
   constructor(status, body) {
     super(body?.detail ?? body?.title ?? `the server returned status ${status}`);
@@ -14,18 +14,18 @@ export class Problem extends Error {
     this.code = body?.code ?? '';
     this.hint = body?.hint ?? '';
     this.errors = Array.isArray(body?.errors) ? body.errors : [];
-    // A server that is away may come back; one that says no will say it again.
+    // An unavailable server may come back; a request that was rejected would be rejected again.
     this.isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
   }
 }
 
-/** The place that this page reads from. */
+/** The data source of this page. */
 export function openOrigin() {
   const element = document.getElementById('exported');
   return element ? exported(JSON.parse(element.textContent)) : served();
 }
 
-/** Takes the token out of the page's address, so that it is in no bookmark, and keeps it for this tab. */
+/** Moves the token from the page's address to this tab's storage, so that bookmarks do not contain it. */
 export function takeToken() {
   const fragment = location.hash.slice(1);
   if (!fragment.startsWith('token=')) return;
@@ -34,18 +34,18 @@ export function takeToken() {
   history.replaceState(null, '', `${location.pathname}#${rest.join('&')}`);
 }
 
-/** Keeps a token for this tab. */
+/** Stores a token for this tab. */
 export function keepToken(token) {
   sessionStorage.setItem(TOKEN_KEY, token);
 }
 
 function served() {
   const run = (id) => `/v1/runs/${encodeURIComponent(id)}`;
-  const json = async (...request) => (await ask(...request)).json();
+  const json = async (...request) => (await fetchOk(...request)).json();
   const send = (method, path, body) => json(path, { method, ...(body === undefined ? {} : jsonBody(body)) });
   const texts = cache(BLOBS_KEPT, async (key) => {
     const [id, digest] = key.split(' ');
-    return (await ask(`${run(id)}/blobs/${encodeURIComponent(digest)}`)).text();
+    return (await fetchOk(`${run(id)}/blobs/${encodeURIComponent(digest)}`)).text();
   });
   return {
     isExported: false,
@@ -58,13 +58,13 @@ function served() {
         after,
         ...watcher,
         open: (seq, signal) =>
-          ask(`${run(id)}/events`, {
+          fetchOk(`${run(id)}/events`, {
             signal,
             headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) },
           }),
       }),
     events: async (id) =>
-      lines(await (await ask(`${run(id)}/events`, { headers: { Accept: 'application/x-ndjson' } })).text()),
+      lines(await (await fetchOk(`${run(id)}/events`, { headers: { Accept: 'application/x-ndjson' } })).text()),
     blob: (id, digest) => texts(`${id} ${digest}`),
     report: (id) => json(`${run(id)}/report?format=json`),
     plan: (id) => json(`${run(id)}/plan`),
@@ -78,11 +78,11 @@ function served() {
     decide: (id, call, decision) => send('POST', `${run(id)}/tools/${encodeURIComponent(call)}`, { decision }),
     resume: (id) => send('POST', `${run(id)}/resume`),
     reportAddress: (id, format) => `${run(id)}/report?format=${format}`,
-    download: (path) => ask(path).then((response) => response.blob()),
+    download: (path) => fetchOk(path).then((response) => response.blob()),
   };
 }
 
-async function ask(path, options = {}) {
+async function fetchOk(path, options = {}) {
   const headers = { ...options.headers };
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers.Authorization = `Bearer ${token}`;
@@ -103,8 +103,8 @@ function upload(request, files) {
 }
 
 function query(values) {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString();
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
 }
 
 function lines(text) {
@@ -114,22 +114,22 @@ function lines(text) {
     try {
       events.push(JSON.parse(line));
     } catch {
-      // A torn last line is no event yet.
+      // The last line may be incomplete.
     }
   }
   return events;
 }
 
-/** Keeps what was asked for lately; a failure is not kept. */
+/** Caches the latest results of `load`, but not its failures. */
 function cache(max, load) {
-  const kept = new Map();
+  const entries = new Map();
   return (key) => {
-    const known = kept.get(key);
+    const known = entries.get(key);
     if (known) return known;
     const loaded = load(key);
-    kept.set(key, loaded);
-    loaded.catch(() => kept.delete(key));
-    if (kept.size > max) kept.delete(kept.keys().next().value);
+    entries.set(key, loaded);
+    loaded.catch(() => entries.delete(key));
+    if (entries.size > max) entries.delete(entries.keys().next().value);
     return loaded;
   };
 }
@@ -165,7 +165,7 @@ function exported(data) {
   };
 }
 
-/** The text an event holds or names. */
+/** The text that an event contains, or refers to by its digest. */
 export function textOf(origin, run, text) {
   if (!text) return Promise.resolve('');
   return typeof text.blob === 'string' ? origin.blob(run, text.blob) : Promise.resolve(text.text ?? '');

@@ -1,4 +1,4 @@
-// Calls: all calls of a run as a list, the text beside the timeline. The keyboard and screen readers use it.
+// Calls: all calls of a run as a list, the text alternative to the timeline for keyboards and screen readers.
 
 import { el, plain } from './dom.js';
 import { windowed } from './windowed.js';

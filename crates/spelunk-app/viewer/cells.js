@@ -1,5 +1,5 @@
-// Cells: the code that a model wrote, block by block, with what each printed, and the tools that an agent called. Text is fetched when a cell is opened or
-// comes into sight.
+// Cells: the code that a model wrote, cell by cell, with its output, and the tools that an agent called. They are shown a
+// page at a time.
 
 import { button, el, fill } from './dom.js';
 import { count, time } from './units.js';
@@ -8,7 +8,7 @@ import { cellTexts, toolTexts } from './detail.js';
 
 const PAGE = 30;
 
-/** The panel. `show(run)` adds what is new; cells never change. */
+/** The panel. `show(run)` appends new cells; existing ones never change. */
 export function cells({ origin, runId }) {
   const none = el('p', { class: 'empty' }, 'No code has run and no tool was called yet. The recursive loop runs cells; an agent calls tools.');
   const body = el('div', {});

@@ -1,4 +1,4 @@
-// Compare: two runs side by side: what they answered, what they cost, their trees, and which findings one or both have.
+// Compare: two runs side by side: their answers, costs and trees, and the findings of one or both.
 
 import { el, fill, table } from './dom.js';
 import { activeMs, answerOf, applyAll, cachedCalls, emptyRun, paidCalls, stateOf } from './fold.js';
@@ -22,17 +22,17 @@ export function comparison({ origin, runs, go }) {
   );
   Promise.all(runs.map((id) => read(origin, id)))
     .then((sides) => {
-      const grown = sides.map((side, idx) => tree({
+      const treeViews = sides.map((side, idx) => tree({
         name: `tree-${idx}`,
         label: `Tree of ${shortName(side.id)}`,
         onOpen: (kind, item) => go(itemAddress(side.id, 'tree', kind, item)),
       }));
-      fill(body, figures(sides), answers(sides), trees(sides, grown), found(sides));
-      // Only rows in sight are drawn: a tree must be in the page first.
-      sides.forEach((side, idx) => grown[idx].show(side.run));
+      fill(body, figures(sides), answers(sides), trees(sides, treeViews), findingsSection(sides));
+      // A tree draws only its visible rows, so it must be in the page first.
+      sides.forEach((side, idx) => treeViews[idx].show(side.run));
     })
     .catch((error) => fill(body, el('p', { class: 'failure', role: 'alert' }, error.message)));
-  return { element, title: 'Compare', leave: () => {} };
+  return { element, title: 'Compare', dispose: () => {} };
 }
 
 async function read(origin, id) {
@@ -95,7 +95,7 @@ function figures(sides) {
   );
 }
 
-/** `+25 %`; nothing where there is none. */
+/** `+25 %`; empty if the first value is zero. */
 function difference(a, b) {
   if (a === b) return 'same';
   if (a === 0) return '';
@@ -113,11 +113,11 @@ function answers(sides) {
   return sideBySide('Answers', sides, 'card', answer);
 }
 
-function trees(sides, grown) {
-  return sideBySide('Trees', sides, 'tree-side', (_, idx) => grown[idx].element);
+function trees(sides, treeViews) {
+  return sideBySide('Trees', sides, 'tree-side', (_, idx) => treeViews[idx].element);
 }
 
-function found(sides) {
+function findingsSection(sides) {
   const maps = sides.map(({ report }) => new Map((report?.findings ?? []).map((item) => [findingKey(item), item])));
   if (maps.every((map) => map.size === 0)) return null;
   const only = (own, other) =>

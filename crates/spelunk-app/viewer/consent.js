@@ -1,11 +1,11 @@
-// Consent: the calls of tools that wait for the user, each with its arguments and two buttons.
+// Consent: tool calls that wait for the user's consent, each with its arguments and two buttons.
 
 import { announce, button, el, fill } from './dom.js';
 import { textOf } from './api.js';
 import { pendingEffects } from './effects.js';
 import { long } from './detail.js';
 
-/** It has `element` and `show(run, link)`. A call is drawn once and goes when it is decided. */
+/** It has `element` and `show(run, link)`. A call is drawn once and removed when it is decided. */
 export function consentPanel({ origin, id, onFail }) {
   const element = el('section', { class: 'consent', 'aria-label': 'Calls that wait for you', hidden: true });
   const cards = new Map();

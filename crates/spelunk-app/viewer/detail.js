@@ -1,5 +1,5 @@
-// Detail: one call, cell or frame in full. Long texts are fetched when they are looked at, and shown up to a limit with a
-// button for the rest, so that a prompt of a megabyte does not stop the page.
+// Detail: one frame, call, cell or tool in full. Texts are fetched when they are opened. Long ones are cut, with a button
+// for the rest, so that a prompt of a megabyte does not block the page.
 
 import { button, copyButton, el, fill, plain } from './dom.js';
 import { highlighted } from './python.js';
@@ -13,8 +13,8 @@ import { prose } from './prose.js';
 const CHARS_SHOWN = 20000;
 const MESSAGES_MAX = 500;
 
-/** The panel. `show(run, kind, id)` fills it; a later call overtakes an earlier one. `refresh(run)` follows a run that goes on: the
- * figures always, the texts when the item changes its state. */
+/** The panel. `show(run, kind, id)` fills it. `refresh(run)` updates it during a run: the figures always, the texts when the
+ * state of the item changes. */
 export function detail({ origin, runId, openSource }) {
   const element = el(
     'aside',
@@ -44,18 +44,18 @@ export function detail({ origin, runId, openSource }) {
   };
 }
 
-/** The name, with a link to keep or to send. */
+/** The name, and a button that copies a link to it. */
 function heading({ runId }, title, kind, id) {
   const address = () => `${location.href.split('#')[0]}${itemAddress(runId, 'tree', kind, id)}`;
   return el('div', { class: 'detail-head' }, el('h2', {}, title), copyButton('Copy link', address));
 }
 
 function facts(pairs) {
-  const kept = pairs.filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  const filled = pairs.filter(([, value]) => value !== '' && value !== null && value !== undefined);
   return el(
     'dl',
     { class: 'facts small' },
-    kept.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+    filled.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
   );
 }
 
@@ -87,7 +87,7 @@ function callDetail(context, run, id) {
   return { title: `Call ${id}`, state: call.state, live, texts };
 }
 
-/** A prompt is a record that names its parts; they are shown one by one. */
+/** A prompt is a record that refers to its parts; each part is shown separately. */
 function prompt(context, text) {
   const place = el('div', {}, el('p', { class: 'empty' }, 'Loading the prompt…'));
   textOf(context.origin, context.runId, text)
@@ -122,7 +122,7 @@ function speaker(word) {
   return word === 'assistant' ? 'Model' : word === 'user' ? 'User' : plain(word ?? 'Unknown');
 }
 
-/** A text behind a heading that opens; it is fetched when it does. */
+/** A collapsible text, fetched when it is opened. */
 function section(title, context, text, isOpen) {
   if (!text || (text.text === '' && !text.blob)) return null;
   const size = text.blob ? whole(text.bytes) : new Blob([text.text ?? '']).size;
@@ -149,7 +149,7 @@ function section(title, context, text, isOpen) {
   return element;
 }
 
-/** Text in a box, cut where it is very long. */
+/** Text in a box, cut if it is very long. */
 export function long(text, className = 'code') {
   const beginning = text.slice(0, CHARS_SHOWN);
   const box = el(
@@ -209,7 +209,7 @@ function effectDetail(context, run, id) {
   return { title: `${effect.name} ${id}`, state: effectState(effect), live, texts };
 }
 
-/** What a tool was asked and what it said. */
+/** The arguments and the output of a tool call. */
 export function toolTexts(context, tool) {
   const put = (text) => {
     const place = el('div', {});
@@ -221,7 +221,7 @@ export function toolTexts(context, tool) {
   return [el('p', { class: 'label' }, 'Arguments'), put(tool.arguments), el('p', { class: 'label' }, 'Outcome'), put(tool.output)];
 }
 
-/** The code of a cell and what it printed. */
+/** The code of a cell and its output. */
 export function cellTexts(context, cell) {
   const code = el('div', {});
   const output = el('div', {});
@@ -233,13 +233,13 @@ export function cellTexts(context, cell) {
       .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
   put(code, cell.code, 'code python');
   put(output, cell.output, 'code output');
-  const trouble = cell.outcome.traceback ?? cell.outcome.message;
+  const errorText = cell.outcome.traceback ?? cell.outcome.message;
   return [
     el('p', { class: 'label' }, 'Code'),
     code,
     el('p', { class: 'label' }, 'Output'),
     output,
-    trouble ? [el('p', { class: 'label' }, 'Error'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
+    errorText ? [el('p', { class: 'label' }, 'Error'), el('pre', { class: 'code failure', tabindex: '0' }, errorText)] : null,
   ];
 }
 
@@ -278,13 +278,13 @@ function frameAnswer(context, text) {
   return place;
 }
 
-/** What a frame spent itself and, where it has children that spent something, with all below it. */
+/** What a frame spent itself and, if its children spent something, the total with all descendants. */
 function ownAndTotal(own, all, isBranch, show) {
   if (all === 0 && !isBranch) return '';
   return isBranch ? `${show(own)} own, ${show(all)} in all` : show(own);
 }
 
-/** Reports of analysts are JSON; people get them indented. */
+/** Indents JSON, such as the reports of analysts; renders other text as prose. */
 function readable(text) {
   if (!text.startsWith('{')) return prose(text.slice(0, CHARS_SHOWN * 5));
   try {

@@ -1,19 +1,19 @@
-// Dom: how elements are made. Text from documents and models only ever becomes a text node, so no word of it is markup;
-// attributes are set by name, and addresses are ours alone.
+// Dom: helpers that create elements. Text from documents and models only becomes text nodes, so it is never parsed as
+// markup. Attributes are set by name, and addresses never come from such text.
 
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu;
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/gu;
+const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text as it is, without control characters and without those that turn the direction of a line. */
+/** Text without control characters; those that change the direction of a line are replaced. */
 export function plain(text) {
   return String(text ?? '')
     .replace(HIDDEN, '')
-    .replace(TURNING, '\ufffd');
+    .replace(BIDI_CONTROLS, '\ufffd');
 }
 
 /**
  * An element. Properties: `class`, `text`, `on: {event: handler}`, `data: {name: value}`, `style: {name: value}`, and any
- * attribute. Attributes that are `false`, `null` or `undefined` are left out.
+ * attribute. Attributes that are `false`, `null` or `undefined` are omitted.
  */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -22,7 +22,7 @@ export function el(tag, properties = {}, ...children) {
   return element;
 }
 
-/** The same for pictures. */
+/** The same for SVG. */
 export function svg(tag, properties = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   set(element, properties);
@@ -49,25 +49,25 @@ function add(element, children) {
   }
 }
 
-/** Puts other children in the place of all there are. */
+/** Replaces all children. */
 export function fill(element, ...children) {
   element.replaceChildren();
   add(element, children);
   return element;
 }
 
-/** Sets the text only where it is another one: a screen reader speaks on every change. */
-export function say(element, text) {
+/** Sets the text only if it differs, because a screen reader may announce every change. */
+export function setText(element, text) {
   const shown = plain(text);
   if (element.textContent !== shown) element.textContent = shown;
 }
 
-/** A button that looks like one. */
+/** A button, which does not submit a form. */
 export function button(text, onClick, properties = {}) {
   return el('button', { type: 'button', ...properties, on: { click: onClick } }, text);
 }
 
-/** A table with a caption. `columns` are words or `{text, class}`; cells are text or nodes. */
+/** A table with a caption. `columns` are strings or `{text, class}`; cells are text or nodes. */
 export function table(caption, columns, rows, properties = {}) {
   const heads = columns.map((column) => el('th', { scope: 'col', class: column.class }, column.text ?? column));
   const lines = rows.map((cells) =>
@@ -89,26 +89,26 @@ export function table(caption, columns, rows, properties = {}) {
   );
 }
 
-/** What is said once to people who listen. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   const place = document.getElementById('announcements');
-  if (place) say(place, text);
+  if (place) setText(place, text);
 }
 
-/** Runs `work` at most once per picture, however often it is asked for. */
+/** A function that runs `work` at most once per animation frame, however often it is called. */
 export function perFrame(work) {
-  let asked = false;
+  let isScheduled = false;
   return () => {
-    if (asked) return;
-    asked = true;
+    if (isScheduled) return;
+    isScheduled = true;
     requestAnimationFrame(() => {
-      asked = false;
+      isScheduled = false;
       work();
     });
   };
 }
 
-/** A button that puts a text on the clipboard. Outside of a secure context browsers offer only the older way. */
+/** A button that copies a text. Outside a secure context, browsers offer only `execCommand`. */
 export function copyButton(label, textOf) {
   const copy = async () => {
     const text = await textOf();

@@ -1,16 +1,16 @@
-// Effects: calls of the user's own tools, as the events of a run tell them. A call that may change something waits for the
-// user first; a run that is resumed asks again.
+// Effects: calls of the user's own tools, folded from the events of a run. A call that may change something first waits for
+// the user; a resumed run asks again.
 
 import { whole } from './units.js';
 
-/** What each event changes. `addTwig` and `activeMs` are those of the fold. */
+/** The steps for each event. `addTwig` and `activeMs` come from the fold. */
 export function effectSteps({ addTwig, activeMs }) {
   const begin = (run, event, consent) => {
     const id = event.effect;
     const [name, effect] = [String(event.tool ?? ''), String(event.class ?? '')];
-    const begun = { name, effect, arguments: event.arguments, consent, outcome: null, tookMs: 0, startedActiveMs: activeMs(run) };
+    const started = { name, effect, arguments: event.arguments, consent, outcome: null, tookMs: 0, startedActiveMs: activeMs(run) };
     addTwig(run, event.frame, { kind: 'effect', id, seq: event.seq }, run.effects.has(id));
-    run.effects.set(id, begun);
+    run.effects.set(id, started);
   };
   return {
     'effect.asked': (run, event) => begin(run, event, 'asked'),
@@ -26,8 +26,8 @@ export function effectSteps({ addTwig, activeMs }) {
   };
 }
 
-/** Another process has to ask again. */
-export function forgetAsked(run) {
+/** Removes calls that wait for consent: a resumed run asks for it again. */
+export function forgetPendingConsent(run) {
   for (const [id, effect] of run.effects) {
     if (effect.consent !== 'asked') continue;
     run.effects.delete(id);
@@ -43,7 +43,7 @@ export function pendingEffects(run) {
   return Array.from(run.effects).filter(([, effect]) => effect.consent === 'asked');
 }
 
-/** How a call of one of the user's own tools stands, in a word or two. */
+/** The state of a call of one of the user's own tools, in a few words. */
 export function effectState({ outcome, consent }) {
   if (outcome) return [outcome.is, outcome.kind].filter(Boolean).join(': ');
   return consent === 'asked' ? 'waits for consent' : 'open';

@@ -1,10 +1,10 @@
-// Findings: what analysts reported, by severity or by file, with filters. A page of them is shown at a time.
+// Findings: the findings of analysts, by severity or by file, with filters, a page at a time.
 
 import { announce, button, el, fill } from './dom.js';
 import { spans } from './prose.js';
 import { count } from './units.js';
 
-/** From the gravest to the least. */
+/** From the most to the least severe. */
 export const SEVERITIES = ['high', 'medium', 'low', 'unrated'];
 const PAGE = 100;
 const PLACES_SHOWN = 20;
@@ -112,7 +112,7 @@ function groups(items, state, openSource) {
         {},
         state.by === 'file' ? name : capital(name),
         ' ',
-        // All of them, though a page may show fewer: the same number as on the button above.
+        // The number of all findings in the group, as on the filter button, even if the page shows fewer.
         el('span', { class: 'n' }, String(items.filter((item) => nameOf(item) === name).length)),
       ),
       byName.get(name).map((item) => card(item, openSource)),
@@ -163,7 +163,7 @@ function card({ finding, severity, places, content_type: contentType }, openSour
   );
 }
 
-/** The words of the source: what is not prose keeps its lines and its font. */
+/** A quote of the source; anything but prose keeps its line breaks, in a monospaced font. */
 function quoted(text, contentType) {
   return ['prose', 'markup', 'unknown', undefined].includes(contentType)
     ? el('blockquote', {}, spans(text))
@@ -204,7 +204,7 @@ function capital(word) {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** What two findings have in common if they are the same one: type, words and file. */
+/** The key by which two findings count as the same: type, words and file. */
 export function findingKey({ finding }) {
   const words = String(finding.summary)
     .toLowerCase()

@@ -1,5 +1,5 @@
-// Flame: frames as lanes over the time of the run, children below their parents, with the calls and cells of each below
-// it. What is under way grows.
+// Flame: frames as lanes over the time of the run, children below their parents, with the calls and cells of each frame
+// below it. Bars in progress grow.
 
 import { el, perFrame } from './dom.js';
 import { activeMs } from './fold.js';
@@ -11,8 +11,8 @@ const FLAME_PX_MAX = 360;
 const LABEL_PX_MIN = 46;
 
 /**
- * The bars of a run: `{kind, id, role, state, start, end, depth, lane}`. Lanes are counted from the top; what overlaps at one
- * depth has lanes of its own.
+ * The bars of a run: `{kind, id, role, state, start, end, depth, lane}`. Lanes are counted from the top; bars that overlap
+ * at the same depth get separate lanes.
  */
 export function flameBars(run, nowMs) {
   const bars = [];
@@ -44,15 +44,15 @@ function inLanes(bars) {
   return { bars, nLanes: first + freeAt.length };
 }
 
-/** The picture. `onOpen(kind, id)` is called when a bar is chosen. */
+/** The chart. `onOpen(kind, id)` is called when a bar is chosen. */
 export function flame({ onOpen }) {
   const canvas = el('canvas', { class: 'timeline flame', tabindex: '0', role: 'img', 'aria-label': 'Frames over time' });
-  const under = el('p', { class: 'under' });
+  const caption = el('p', { class: 'under' });
   const state = { bars: [], nLanes: 0, end: 1, chosen: '', lanePx: LANE_PX };
   const draw = perFrame(() => paintFlame(canvas, state));
   const keyOf = (bar) => `${bar.kind} ${bar.id}`;
-  const tell = (bar) => {
-    under.textContent = bar
+  const describe = (bar) => {
+    caption.textContent = bar
       ? `${bar.kind} ${bar.id} · ${bar.role} · ${bar.state} · ${time(bar.end - bar.start)}`
       : 'Frames in green, calls of the root model in blue, of the sub-model in teal, cells in violet.';
   };
@@ -67,7 +67,7 @@ export function flame({ onOpen }) {
   const choose = (bar) => {
     if (!bar) return;
     state.chosen = keyOf(bar);
-    tell(bar);
+    describe(bar);
     draw();
   };
   const step = (by) => {
@@ -81,7 +81,7 @@ export function flame({ onOpen }) {
     event.preventDefault();
     keys[event.key]();
   });
-  canvas.addEventListener('pointermove', (event) => tell(at(event) ?? chosenBar()));
+  canvas.addEventListener('pointermove', (event) => describe(at(event) ?? chosenBar()));
   canvas.addEventListener('click', (event) => {
     const bar = at(event);
     choose(bar);
@@ -89,7 +89,7 @@ export function flame({ onOpen }) {
   });
   new ResizeObserver(draw).observe(canvas);
   return {
-    element: el('div', { class: 'timeline-box' }, el('h2', {}, 'Frames'), canvas, under),
+    element: el('div', { class: 'timeline-box' }, el('h2', {}, 'Frames'), canvas, caption),
     show(run, extraMs = 0) {
       const now = activeMs(run) + extraMs;
       Object.assign(state, flameBars(run, now), { end: Math.max(1, now) });
@@ -99,12 +99,12 @@ export function flame({ onOpen }) {
         'aria-label',
         `${run.frames.size} frames over ${time(state.end)}, children below their parents. The tree shows the same frames.`,
       );
-      if (!under.textContent || !state.chosen) tell(null);
+      if (!caption.textContent || !state.chosen) describe(null);
       draw();
     },
     select(kind, id) {
       state.chosen = `${kind} ${id}`;
-      tell(chosenBar());
+      describe(chosenBar());
       draw();
     },
   };

@@ -1,4 +1,4 @@
-// Fleet: the nodes of the fleet that the server belongs to, its queue, and who works on which run.
+// Fleet: the nodes of the server's fleet, its queue, and which node works on which run.
 
 import { el, fill } from './dom.js';
 import { failurePage, statePage } from './states.js';
@@ -6,7 +6,7 @@ import { count, shortName } from './units.js';
 
 const REFRESH_MS = 2000;
 
-/** The page. It has `element` and `leave()`. */
+/** The page. It has `element` and `dispose()`. */
 export function fleetPage({ origin }) {
   const body = el('div', {});
   const element = el(
@@ -26,7 +26,7 @@ export function fleetPage({ origin }) {
   };
   const timer = setInterval(load, REFRESH_MS);
   load();
-  return { element, leave: () => clearInterval(timer) };
+  return { element, dispose: () => clearInterval(timer) };
 }
 
 function shown(fleet) {

@@ -1,11 +1,11 @@
-// Fold: the state of a run, made of its events. It mirrors `RunView` of the engine; both are held against the same totals
-// (`viewer-tests/golden`). Pure and total: any prefix of a journal gives a state, and an event it does not know changes
-// nothing but the count.
+// Fold: the state of a run, computed from its events. It mirrors `RunView` of the engine; both are tested against the same
+// totals (`viewer-tests/golden`). Pure and total: every prefix of a journal yields a state, and an unknown event is only
+// counted.
 
 import { whole } from './units.js';
-import { effectSteps, forgetAsked } from './effects.js';
+import { effectSteps, forgetPendingConsent } from './effects.js';
 
-/** Codes of failures that the purse is to blame for: such a call was never sent. */
+/** Codes of failures caused by a limit: such a call was never sent. */
 export const LIMIT_CODES = [
   'calls-exhausted',
   'tokens-exhausted',
@@ -21,7 +21,7 @@ export const LIMIT_CODES = [
 const STREAMED_CHARS_MAX = 4000;
 const WARNINGS_MAX = 1000;
 
-/** A run of which nothing is known yet. */
+/** A run before its first event. */
 export function emptyRun() {
   return {
     seqLast: 0,
@@ -43,7 +43,7 @@ export function emptyRun() {
     redacted: {},
     bytesRead: 0,
     documentsRead: 0,
-    /** What frames were shown, by frame: waiting for its answer, or answered. */
+    /** What each frame was shown while it has no answer; `read` holds it once the frame has answered. */
     shown: new Map(),
     read: new Map(),
     frames: new Map(),
@@ -72,12 +72,12 @@ export function emptyRun() {
   };
 }
 
-/** Folds one event in. A recorded event that was seen already is passed over: a stream may repeat itself. */
+/** Applies one event. A recorded event that was applied already is skipped, because a stream may repeat events. */
 export function apply(run, event) {
   if (!event || typeof event !== 'object') return run;
   const isEphemeral = event.type === 'call.streamed' || event.type === 'progress.ticked';
   if (!isEphemeral && whole(event.seq) <= run.seqLast) return run;
-  // The pause between two processes is not time spent.
+  // The pause between two processes does not count as active time.
   if (event.type === 'run.resumed') run.earlierMs = activeMs(run);
   run.updatedAtMs = whole(event.at_ms);
   run.seqLast = Math.max(run.seqLast, whole(event.seq));
@@ -91,7 +91,7 @@ export function apply(run, event) {
   return run;
 }
 
-/** Folds many events in. */
+/** Applies many events. */
 export function applyAll(run, events) {
   for (const event of events) apply(run, event);
   return run;
@@ -112,7 +112,7 @@ const STEPS = {
   },
   'run.resumed': (run, event) => {
     if (event.again_from !== undefined && event.again_from !== null) setAside(run, whole(event.again_from), event);
-    forgetAsked(run);
+    forgetPendingConsent(run);
     run.outcome = null;
     run.resumed += 1;
     run.segmentAtMs = whole(event.at_ms);
@@ -139,7 +139,7 @@ const STEPS = {
     const call = run.calls.get(event.call);
     if (!call) return;
     call.retries.push(event.code);
-    // Older engines counted a call once, however often it was tried.
+    // Older engines counted a call once, however often it was retried.
     if (call.isCounted) call.nRequests += 1;
   },
   'call.wasted': (run, event) => {
@@ -194,11 +194,11 @@ const STEPS = {
   },
 };
 
-/** What followed from a refusal is open again once the limit is raised. What was paid stays paid. */
+/** Reopens everything that ended because of a limit that has since been raised. What was spent stays counted. */
 function setAside(run, from, event) {
   run.aside.push([from, whole(event.seq)]);
   for (const frame of run.frames.values()) {
-    if (frame.closedSeq === null || frame.closedSeq < from || isWhole(frame)) continue;
+    if (frame.closedSeq === null || frame.closedSeq < from || isComplete(frame)) continue;
     if (frame.state === 'failed' && frame.strategy === 'analyst' && run.tasks) {
       run.tasks.failed = Math.max(0, run.tasks.failed - 1);
     }
@@ -208,7 +208,7 @@ function setAside(run, from, event) {
     if (call.state !== 'failed' || call.settledSeq < from) continue;
     Object.assign(call, { state: 'open', settledSeq: null, settledAtMs: null, settledActiveMs: null });
   }
-  const counts = ({ seq, frame }) => seq < from || (run.frames.has(frame) && isWhole(run.frames.get(frame)));
+  const counts = ({ seq, frame }) => seq < from || (run.frames.has(frame) && isComplete(run.frames.get(frame)));
   run.citations = run.citations.filter(counts);
   run.limitsReached = run.limitsReached.filter((reached) => reached.seq < from);
 }
@@ -217,8 +217,8 @@ function isAside(run, seq) {
   return run.aside.some(([from, until]) => seq >= from && seq < until);
 }
 
-/** Whether a frame ended with all it was asked for. */
-function isWhole(frame) {
+/** Whether a frame ended with a complete answer. */
+function isComplete(frame) {
   return frame.state === 'answered' && frame.grounding?.is !== 'partial';
 }
 
@@ -249,7 +249,7 @@ function openFrame(run, event) {
   addTwig(run, parentOf(event.frame), { kind: 'frame', id: event.frame, seq: event.seq }, Boolean(before));
 }
 
-/** Text counts once the frame that was shown it has its answer; a frame knows better than the sum of those below it. */
+/** Counts the text that a frame was shown, once it has answered. A frame's own figures replace those of its descendants. */
 function countRead(run, id, strategy) {
   const own = run.shown.get(id);
   if (!own) return;
@@ -286,7 +286,7 @@ function closeFrame(run, event) {
   }
 }
 
-/** A request is sent where something was set aside for it; a resumed run sends what had no end again. */
+/** An event with a reservation means that a request is sent; a resumed run sends unfinished requests again. */
 function startCall(run, event) {
   const isSent = Boolean(event.reserved);
   const before = run.calls.get(event.call);
@@ -295,7 +295,7 @@ function startCall(run, event) {
     before.isCounted ||= isSent;
     return;
   }
-  // Another question in its place does not take back what was paid.
+  // Requests already sent stay counted when another call takes this one's place.
   run.nRequestsAside += before?.nRequests ?? 0;
   run.calls.set(event.call, {
     id: event.call,
@@ -323,7 +323,7 @@ function startCall(run, event) {
   addTwig(run, event.frame, { kind: 'call', id: event.call, seq: event.seq }, Boolean(before));
 }
 
-/** One that has ended keeps its first end. */
+/** Ends a call. Later ends of the same call are ignored. */
 function settleCall(run, event) {
   const call = run.calls.get(event.call);
   if (!call || call.state !== 'open') return;
@@ -334,7 +334,7 @@ function settleCall(run, event) {
   call.streamed = '';
   const isReplied = outcome.is === 'replied';
   const isSent = isReplied ? event.served === 'live' : !LIMIT_CODES.includes(outcome.code ?? 'unrecognised');
-  // Older engines did not say when a request was sent, only that it had an end.
+  // Older engines recorded only the end of a request, not that it was sent.
   if (isSent && !call.isCounted) call.nRequests += 1;
   if (!isReplied) {
     call.state = 'failed';
@@ -359,7 +359,7 @@ function settleCall(run, event) {
 }
 
 function addCell(run, event) {
-  // What ran in its place was set aside, with all that came after.
+  // An earlier cell with this number was set aside, with all later ones.
   const before = run.cells.get(event.frame) ?? [];
   const kept = upTo(before, (cell) => cell.cell < whole(event.cell));
   const isAgain = kept !== before;
@@ -383,7 +383,7 @@ function addCell(run, event) {
   addTwig(run, event.frame, { kind: 'cell', id: `${event.frame}:${whole(event.cell)}`, seq: event.seq }, isAgain);
 }
 
-/** A call of a tool by an agent, on its desk. */
+/** A tool call by an agent, on its desk. */
 function addTool(run, event) {
   const before = run.tools.get(event.frame) ?? [];
   const kept = upTo(before, (tool) => tool.tool < whole(event.tool));
@@ -407,7 +407,7 @@ function addTool(run, event) {
   addTwig(run, event.frame, { kind: 'tool', id, seq: event.seq }, isAgain);
 }
 
-/** A resumed run says its warnings again; once is enough for a reader. */
+/** Adds a warning once: a resumed run repeats its warnings. */
 function warn(run, event) {
   const [message, hint] = [event.message ?? '', event.hint ?? ''];
   const isKnown = run.warnings.some((other) => other.message === message && other.hint === hint);
@@ -419,12 +419,12 @@ function tasksOf(run) {
   return run.tasks;
 }
 
-/** The same list where all of it comes before, else the part that does. */
+/** The items that come before; the list itself if all of them do. */
 function upTo(list, isBefore) {
   return list.length === 0 || isBefore(list.at(-1)) ? list : list.filter(isBefore);
 }
 
-/** One that takes the place of another is shown where it happened. */
+/** Adds a twig. One that replaces another is listed where it happened, not where the other was. */
 function addTwig(run, frame, twig, isAgain) {
   const own = run.children.get(frame) ?? [];
   const others = isAgain ? own.filter((other) => other.kind !== twig.kind || other.id !== twig.id) : own;
@@ -449,14 +449,14 @@ export function parentOf(frame) {
   return at < 0 ? '' : String(frame).slice(0, at);
 }
 
-/** Time in which a process was at work on the run. */
+/** The time during which a process worked on the run. */
 export function activeMs(run) {
   return run.earlierMs + Math.max(0, run.updatedAtMs - run.segmentAtMs);
 }
 
 const callsOf = (run) => Array.from(run.calls.values());
 
-/** Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them. */
+/** Requests that were sent: answered, retried or given up. Answers from the cache do not count. */
 export function paidCalls(run) {
   return callsOf(run).reduce((n, call) => n + call.nRequests, run.nRequestsAside);
 }
@@ -466,7 +466,7 @@ export function cachedCalls(run) {
   return callsOf(run).filter((call) => call.state === 'replied' && call.served === 'cache').length;
 }
 
-/** Calls that wait for a reply. */
+/** Calls that are waiting for a reply. */
 export function openCalls(run) {
   return callsOf(run).filter((call) => call.state === 'open').length;
 }
@@ -477,7 +477,7 @@ export function answerOf(run) {
   return root?.state === 'answered' ? root : null;
 }
 
-/** How a run stands, in a word or two. */
+/** The state of a run, in a few words. */
 export function stateOf(run) {
   const outcome = run.outcome;
   if (!outcome) return 'unfinished';

@@ -1,5 +1,5 @@
-// Form: a new run. Fields are checked here for what the page can know, and by the server for the rest; what is wrong is
-// said at the field it is about.
+// Form: starts a new run. The page validates what it can, the server the rest. Each error is shown at the field that it
+// concerns.
 
 import { announce, button, el, fill, plain } from './dom.js';
 import { bytes, count, dollars, tokens, whole } from './units.js';
@@ -8,7 +8,7 @@ import { treemap } from './treemap.js';
 const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid', 'agent'];
 const TYPING_MS = 150;
 const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
-/** The limits that people set; the server knows the others too. */
+/** The limits that people set most; the server accepts others too. */
 const LIMITS = [
   { name: 'calls_max', label: 'Maximum calls', unit: 1 },
   { name: 'cost_microusd_max', label: 'Maximum cost, in dollars', unit: 1000000 },
@@ -68,16 +68,16 @@ export function newRun({ origin, go }) {
 
   const complain = (error) => {
     const left = [];
-    const said =
+    const problems =
       error.errors?.length > 0
         ? error.errors
         : [
             {
-              field: guess(error),
+              field: fieldOf(error),
               detail: error.hint ? `${error.message}. ${capitalised(error.hint)}.` : error.message,
             },
           ];
-    for (const { field, detail } of said) {
+    for (const { field, detail } of problems) {
       const own = Object.hasOwn(fields, field ?? '') ? fields[field] : null;
       if (own) own.complain(detail);
       else left.push(detail);
@@ -88,7 +88,7 @@ export function newRun({ origin, go }) {
     }
     all.find((field) => field.isWrong())?.focus();
   };
-  const ask = async (work) => {
+  const submit = async (work) => {
     trouble.hidden = true;
     for (const field of all) field.complain('');
     const wrong = check(fields);
@@ -103,12 +103,12 @@ export function newRun({ origin, go }) {
     }
   };
   const start = () =>
-    ask(async (wanted) => {
+    submit(async (wanted) => {
       const made = await origin.create(wanted, Array.from(fields.files.input.files));
       go(`#/run/${encodeURIComponent(made.run)}`);
     });
   const showPlan = () =>
-    ask(async (wanted) => {
+    submit(async (wanted) => {
       const plan = await origin.planOf({
         question: wanted.question,
         paths: wanted.paths ?? [],
@@ -132,13 +132,13 @@ export function newRun({ origin, go }) {
     .catch((error) => {
       remark.textContent = plain(error.message);
     });
-  return { element, title: 'New run', leave: () => {}, focus: () => fields.question.focus() };
+  return { element, title: 'New run', dispose: () => {}, focus: () => fields.question.focus() };
 }
 
-/** Paths that begin like the line at the cursor, as buttons below the field; one of them completes the line. */
+/** Paths that start with the line at the cursor, as buttons below the field; choosing one completes the line. */
 function completion(origin, input) {
-  const offered = el('div', { class: 'chips offered', role: 'group', 'aria-label': 'Completions' });
-  let [typing, asked] = [0, 0];
+  const completions = el('div', { class: 'chips offered', role: 'group', 'aria-label': 'Completions' });
+  let [typing, nRequests] = [0, 0];
   const line = () => {
     const from = input.value.lastIndexOf('\n', input.selectionStart - 1) + 1;
     const to = input.value.indexOf('\n', from);
@@ -150,12 +150,12 @@ function completion(origin, input) {
     offer();
   };
   const offer = async () => {
-    const mine = (asked += 1);
+    const requestIdx = (nRequests += 1);
     const typed = input.value.slice(...line()).trim();
     const paths = await origin.complete(typed).catch(() => []);
-    if (mine !== asked) return;
+    if (requestIdx !== nRequests) return;
     const others = paths.filter((path) => path !== typed);
-    fill(offered, others.map((path) => button(path, () => take(path), { class: 'chip' })));
+    fill(completions, others.map((path) => button(path, () => take(path), { class: 'chip' })));
     if (others.length > 0) announce(`${count(others.length, 'path')} offered`);
   };
   for (const event of ['input', 'focus'])
@@ -163,10 +163,10 @@ function completion(origin, input) {
       clearTimeout(typing);
       typing = setTimeout(offer, TYPING_MS);
     });
-  return offered;
+  return completions;
 }
 
-/** What the server can do, in a sentence or two. */
+/** A summary of what the server can do. */
 function about(server) {
   if (server.has_model === false) return 'No model is configured on the server: runs are refused until one is.';
   const models = (server.model_names ?? []).join(', ') || 'the configured model';
@@ -223,7 +223,7 @@ function makeFields() {
   return fields;
 }
 
-/** A field with its label, its hint and its complaint. */
+/** A field with its label, hint and error message. */
 function field(name, label, input, hint) {
   const id = `field-${name.replace('.', '-')}`;
   const fault = el('span', { class: 'fault', id: `${id}-fault`, role: 'alert' });
@@ -272,7 +272,7 @@ function check(fields) {
   return wrong;
 }
 
-/** What is sent: only what was filled in. */
+/** The request, with only the fields that were filled in. */
 function request(fields) {
   const value = (name) => fields[name].input.value.trim();
   const split = (text, by) =>
@@ -294,8 +294,8 @@ function request(fields) {
   return wanted;
 }
 
-/** Which field a problem is about: by the limit or the argument that it names, or by its code. */
-function guess({ message, code }) {
+/** The field that a problem concerns, found by the limit or argument that its message names, or by its code. */
+function fieldOf({ message, code }) {
   const limit = LIMITS.find(({ name }) => message.includes(name));
   if (limit) return `limits.${limit.name}`;
   const named = /argument `([\w.]+)`/u.exec(message);
@@ -330,7 +330,7 @@ function planLine(plan) {
   ];
 }
 
-/** The documents of a plan, each with the number of tasks it is part of. */
+/** The documents of a plan, each with its number of tasks. */
 function documentsOf(plan) {
   const nTasks = new Map();
   for (const { work } of plan.tasks ?? []) {

@@ -1,4 +1,4 @@
-// List: the runs of a workspace, newest first, with filters and paging. Two of them can be chosen to be compared.
+// List: the runs of a workspace, newest first, with filters and paging. Two of them can be selected for comparison.
 
 import { announce, button, el, fill } from './dom.js';
 import { failurePage, statePage } from './states.js';
@@ -9,7 +9,7 @@ const PAGE = 50;
 const REFRESH_MS = 4000;
 const TYPING_MS = 250;
 
-/** The page. It has `element` and `leave()`. */
+/** The page. It has `element` and `dispose()`. */
 export function runList({ origin, go }) {
   const state = { rows: [], next: null, chosen: new Set(), filter: { state: '', q: '' }, isBusy: false };
   const search = el('input', { type: 'search', id: 'run-words', placeholder: 'Search questions' });
@@ -154,7 +154,7 @@ export function runList({ origin, go }) {
   return {
     element,
     title: 'Runs',
-    leave: () => {
+    dispose: () => {
       clearInterval(timer);
       clearTimeout(typing);
     },
@@ -197,7 +197,7 @@ function line(row, isChosen, pick) {
   );
 }
 
-/** A state in its colour: `interrupted`, `answered`, `limited: calls-exhausted`. */
+/** A coloured badge for a state: `interrupted`, `answered`, `limited: calls-exhausted`. */
 export function stateBadge(state) {
   const text = String(state ?? '');
   const word = text.split(/[: ]/u)[0];

@@ -1,4 +1,4 @@
-// Log: the journal of a run, event by event, as it was written. Only the rows in sight are elements.
+// Log: the journal of a run, event by event, as it was written.
 
 import { el, fill, plain } from './dom.js';
 import { windowed } from './windowed.js';
@@ -54,7 +54,7 @@ export function log() {
   };
 }
 
-/** What tells most of an event, on one line. */
+/** The most informative part of an event, on one line. */
 function brief(event) {
   const outcome = event.outcome ?? {};
   const text =

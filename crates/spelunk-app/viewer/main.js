@@ -1,4 +1,4 @@
-// Main: which page is shown for which address, the theme, and the keys that work everywhere.
+// Main: routes addresses to pages, and handles the theme and global keys.
 
 import { announce, button, el, fill } from './dom.js';
 import { keepToken, openOrigin, takeToken } from './api.js';
@@ -35,7 +35,7 @@ function go(address) {
 }
 
 function route() {
-  page.now?.leave();
+  page.now?.dispose();
   page.now = make(location.hash.replace(/^#\/?/u, '').split('?')[0].split('/').map(decode));
   fill(main, page.now.element);
   document.title = `${page.now.title} · Spelunk`;
@@ -76,8 +76,8 @@ function setTheme(theme) {
   page.now?.redraw?.();
 }
 
-/** A file opened from disk may have no storage; then the choice lasts as long as the page. */
-function remembered(work) {
+/** Runs `work` on the storage, which a file opened from disk may lack; a choice then lasts only as long as the page. */
+function withStorage(work) {
   try {
     return work();
   } catch {
@@ -87,7 +87,7 @@ function remembered(work) {
 
 function nextTheme() {
   const theme = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length];
-  remembered(() => localStorage.setItem(THEME_KEY, theme));
+  withStorage(() => localStorage.setItem(THEME_KEY, theme));
   setTheme(theme);
   announce(`Theme: ${theme}`);
 }
@@ -108,7 +108,7 @@ const help = el(
   ),
 );
 
-/** Where no token was given with the address, a person can type it, if the server asks for one. */
+/** Lets the user enter the token, if the address had none and the server requires one. */
 function tokenButton() {
   if (origin.isExported) return null;
   const input = el('input', { type: 'password', id: 'token', autocomplete: 'off' });
@@ -162,7 +162,7 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
 });
 
-/** From row to row where a page is a plain list of links. */
+/** Moves the focus between rows, on pages that are plain lists of links. */
 function move(by) {
   const links = Array.from(main.querySelectorAll('.row-link'));
   const list = main.querySelector('.windowed');
@@ -193,7 +193,7 @@ if (origin.isExported) {
         ),
       );
 }
-setTheme(THEMES.find((theme) => theme === remembered(() => localStorage.getItem(THEME_KEY))) ?? 'auto');
+setTheme(THEMES.find((theme) => theme === withStorage(() => localStorage.getItem(THEME_KEY))) ?? 'auto');
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => page.now?.redraw?.());
 window.addEventListener('hashchange', route);
 route();

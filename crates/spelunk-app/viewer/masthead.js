@@ -1,7 +1,7 @@
-// Masthead: what stands above the views of a run: its state, the question, spending against the budget, and what can be
-// done with it.
+// Masthead: the header above the views of a run: its state, the question, spending against the limits, and the actions
+// on it.
 
-import { button, el, fill, say } from './dom.js';
+import { button, el, fill, setText } from './dom.js';
 import { pendingEffects } from './effects.js';
 import { activeMs, answerOf, cachedCalls, paidCalls, stateOf } from './fold.js';
 import { bytes, count, dollars, head, listed, moment, shortName, time, tokens } from './units.js';
@@ -32,13 +32,13 @@ export function masthead({ origin, id, go }) {
     },
     { class: 'quiet', 'aria-expanded': 'false', 'aria-controls': 'run-details' },
   );
-  let asked = null;
+  let questionShown = null;
   let drawn = '';
   let since = 0;
   const act = (work) => () =>
     work(id).catch((error) => {
       fault.hidden = false;
-      say(fault, error.message);
+      setText(fault, error.message);
     });
   const gauges = (run, extraMs) => {
     const limits = run.limits ?? {};
@@ -61,7 +61,7 @@ export function masthead({ origin, id, go }) {
     ),
     fail: (error) => {
       fault.hidden = false;
-      say(fault, error.hint ? `${error.message}. ${error.hint}` : error.message);
+      setText(fault, error.hint ? `${error.message}. ${error.hint}` : error.message);
     },
     tick: (run) => {
       const extraMs = since ? Math.min(performance.now() - since, 3600000) : 0;
@@ -71,7 +71,7 @@ export function masthead({ origin, id, go }) {
     show(run, word) {
       since = performance.now();
       fill(state, stateBadge(run.outcome ? stateOf(run) : unfinished(run, word, origin.isExported)));
-      say(
+      setText(
         link,
         origin.isExported
           ? 'exported file'
@@ -85,15 +85,15 @@ export function masthead({ origin, id, go }) {
                 refused: 'not connected',
               }[word] ?? ''),
       );
-      if (run.question && run.question !== asked) {
-        asked = run.question;
+      if (run.question && run.question !== questionShown) {
+        questionShown = run.question;
         textOf(origin, id, run.question)
           .then((text) => {
-            say(title, text.trim());
+            setText(title, text.trim());
             title.title = text.trim();
-            say(question, text.trim());
+            setText(question, text.trim());
           })
-          .catch((error) => say(title, error.message));
+          .catch((error) => setText(title, error.message));
       }
       gauges(run, 0);
       const next = JSON.stringify([
@@ -120,24 +120,24 @@ export function masthead({ origin, id, go }) {
   };
 }
 
-/** The state of a run without an outcome. While the connection is lost, nobody knows better than before. */
+/** The state of a run without an outcome. While the connection is lost, the last known state is shown. */
 function unfinished(run, link, isExported) {
   if (isExported || link === 'ended') return 'interrupted';
   if (pendingEffects(run).length > 0) return 'waiting';
   return run.nEvents > 0 ? 'running' : 'queued';
 }
 
-/** A partial answer becomes whole where a limit that the run reached is raised. */
-function hasAll(run) {
+/** Whether the answer is complete. A partial answer counts as complete if no limit was reached that could be raised. */
+function isComplete(run) {
   const answer = answerOf(run);
   if (run.outcome?.is === 'answered') return true;
   return answer !== null && (answer.grounding?.is !== 'partial' || run.limitsReached.length === 0);
 }
 
-/** A stream that ends before the run does says that nobody is at work on it. */
+/** The actions on a run. If the stream ends before the run does, no process is working on it. */
 function buttons(origin, run, act, id, go, link) {
   const isIdle = run.outcome !== null || link === 'ended';
-  const canResume = isIdle && !hasAll(run);
+  const canResume = isIdle && !isComplete(run);
   return [
     isIdle ? null : button('Cancel', act(origin.cancel)),
     canResume

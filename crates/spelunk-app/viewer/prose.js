@@ -1,11 +1,11 @@
-// Prose: what a model wrote, as elements. A small subset of Markdown, the same as in reports; everything else is text.
-// Places such as `file:line` become buttons that open the source.
+// Prose: renders text by a model as elements. It supports the same small subset of Markdown as reports; the rest stays
+// plain text. Places such as `file:line` become buttons that open the source.
 
 import { el } from './dom.js';
 
 const DEPTH_MAX = 4;
 
-/** The parts of a text. */
+/** The blocks of a text. */
 export function blocks(text) {
   const parts = [];
   let fence = null;
@@ -67,7 +67,7 @@ function begins(line, trimmed) {
 export function prose(text, places = new Set(), open = () => {}) {
   const root = el('div', { class: 'prose' });
   let list = null;
-  // A heading is at most one level below the one before, whatever the text says: screen readers go by levels.
+  // A heading is at most one level below the previous one, because screen readers navigate by level.
   let level = 2;
   const inline = (words) => spans(words, places, open);
   for (const part of blocks(text)) {
@@ -112,7 +112,7 @@ function grid(rows, inline) {
   );
 }
 
-/** Bold, code and places within a line. A mark without its partner is text. */
+/** Bold, code and places within a line. A delimiter without its counterpart is text. */
 export function spans(text, places = new Set(), open = () => {}) {
   const pieces = String(text ?? '').split('`');
   const hasLoose = pieces.length % 2 === 0;

@@ -1,4 +1,4 @@
-// Python: code with its comments, strings, numbers and keywords marked. It marks and never changes: the text stays the same.
+// Python: highlights comments, strings, numbers and keywords. It never changes the text.
 
 import { el } from './dom.js';
 

@@ -1,6 +1,6 @@
-// Run: the page of one run and the views it is made of. What is not in sight is drawn when it is looked at.
+// Run: the page of one run and its views. A view is drawn only while it is visible.
 
-import { announce, el, fill, say } from './dom.js';
+import { announce, el, fill, setText } from './dom.js';
 import { stateOf } from './fold.js';
 import { itemAddress, shortName, total } from './units.js';
 import { failurePage } from './states.js';
@@ -30,10 +30,10 @@ const TABS = [
 ];
 const REPORT_MS_MIN = 2000;
 
-/** The page. `tab` is the one to begin with. */
+/** The page. `tab` is the view to start with. */
 export function runPage({ origin, id, tab, item = [], go }) {
   const source = sourceDialog(origin, id);
-  const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', told: null, wanted: item };
+  const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', announced: null, wanted: item };
   const top = masthead({ origin, id, go });
   const consent = consentPanel({ origin, id, onFail: top.fail });
   const choose = (kind, name) => {
@@ -57,8 +57,8 @@ export function runPage({ origin, id, tab, item = [], go }) {
     if (name && panels[state.tab].detail && holds(watch.run, kind, name)) choose(kind, name);
     if (['findings', 'plan', 'answer'].includes(state.tab)) reports.refresh(state.tab);
     const word = stateOf(watch.run);
-    if (state.told !== null && state.told !== word) announce(`The run is ${word}`);
-    if (watch.run.nEvents > 0) state.told = word;
+    if (state.announced !== null && state.announced !== word) announce(`The run is ${word}`);
+    if (watch.run.nEvents > 0) state.announced = word;
   };
   const showTab = (name, isChosen) => {
     state.tab = name;
@@ -84,20 +84,20 @@ export function runPage({ origin, id, tab, item = [], go }) {
   return {
     element,
     title: `Run ${shortName(id)}`,
-    // A run is folded after its page is made.
+    // A getter, because the page is created before the run is folded.
     get tabs() {
       return TABS.map(([name]) => name).filter((name) => name !== 'plan' || watch.run.tasks);
     },
     showTab: (name) => showTab(name, true),
     redraw: draw,
-    leave: () => {
+    dispose: () => {
       watch.stop();
       clearInterval(clock);
     },
   };
 }
 
-/** Findings and plan are folded by the server; they are asked for again when the run has moved on, but not all the time. */
+/** Fetches findings and plan, which the server computes, again after new events, but not too often. */
 function reporter(origin, id, watch, panels, onReport) {
   let [seq, atMs, isDue] = [-1, -REPORT_MS_MIN, false];
   const refresh = (tab) => {
@@ -123,7 +123,7 @@ function reporter(origin, id, watch, panels, onReport) {
   return { refresh, forget: () => (seq = -1) };
 }
 
-/** Whether a run has such a frame, call, cell or tool by now. */
+/** Whether a run already has this frame, call, cell or tool. */
 function holds(run, kind, name) {
   if (kind === 'frame') return run.frames.has(name);
   if (kind === 'call') return run.calls.has(name);
@@ -131,7 +131,7 @@ function holds(run, kind, name) {
   return Boolean(kind === 'cell' ? findCell(run, name) : kind === 'tool' && findTool(run, name));
 }
 
-/** How many there are of what each view shows. A run without tasks has no plan to show; only a report knows which findings are one. */
+/** Shows the number of items in each view. A run without tasks has no plan; only a report merges equal findings. */
 function showCounts(tabs, run, nFindings) {
   tabs.querySelector('#tab-plan').hidden = !run.tasks;
   const nOf = {
@@ -142,7 +142,7 @@ function showCounts(tabs, run, nFindings) {
   };
   for (const place of tabs.querySelectorAll('.n')) {
     const n = nOf[place.dataset.of];
-    say(place, n ? n.toLocaleString('en') : '');
+    setText(place, n ? n.toLocaleString('en') : '');
   }
 }
 
@@ -240,7 +240,7 @@ function makePanels(origin, id, openSource, choose) {
   };
 }
 
-/** A view of what the server has folded: `take` is given it, `fail` why it is not there. */
+/** A view of data from the server: `take` receives the data, `fail` the error. */
 function fromServer(view) {
   const fault = el('p', { class: 'failure', hidden: true });
   return {
@@ -252,7 +252,7 @@ function fromServer(view) {
     },
     fail: (error) => {
       fault.hidden = false;
-      say(fault, error.message);
+      setText(fault, error.message);
     },
   };
 }

@@ -1,5 +1,5 @@
-// Source: a place in a document, opened at its line with the quoted words marked. It is a dialog, so the keyboard stays in
-// it and Escape closes it.
+// Source: a dialog that shows a document at a line, with the quoted words marked. A dialog traps the keyboard focus, and
+// Escape closes it.
 
 import { button, el, fill, plain } from './dom.js';
 
@@ -22,22 +22,22 @@ export function sourceDialog(origin, runId) {
     body,
   );
   element.addEventListener('click', (event) => event.target === element && element.close());
-  let asked = 0;
+  let nRequests = 0;
   const open = ({ document: source, line, quote = '' }) => {
-    asked += 1;
-    const mine = asked;
+    nRequests += 1;
+    const requestIdx = nRequests;
     fill(title, el('code', {}, `${source}:${line}`));
     fill(body, el('p', { class: 'empty' }, 'Loading the source…'));
     if (!element.open) element.showModal();
     origin
       .source(runId, { source, line, context: LINES_AROUND })
       .then((found) => {
-        if (mine !== asked) return;
+        if (requestIdx !== nRequests) return;
         fill(body, remarks(found), listing(found, line, quote));
         body.querySelector('mark')?.scrollIntoView({ block: 'center' });
       })
       .catch((error) => {
-        if (mine !== asked) return;
+        if (requestIdx !== nRequests) return;
         fill(body, el('p', { class: 'failure' }, error.message), quote ? el('blockquote', {}, quote) : null);
       });
   };
@@ -69,14 +69,14 @@ function listing(found, line, quote) {
     lines.map((text, idx) => {
       const number = found.first_line + idx;
       const mark = marks.get(idx);
-      const isMeant = mark !== undefined || (marks.size === 0 && number === line);
+      const isCited = mark !== undefined || (marks.size === 0 && number === line);
       return el(
         'span',
-        { class: isMeant ? 'line meant' : 'line' },
+        { class: isCited ? 'line meant' : 'line' },
         el('span', { class: 'no', 'aria-hidden': 'true' }, String(number)),
         mark
           ? [text.slice(0, mark[0]), el('mark', {}, text.slice(mark[0], mark[1])), text.slice(mark[1])]
-          : isMeant
+          : isCited
             ? el('mark', {}, text || ' ')
             : text,
         '\n',
@@ -86,8 +86,8 @@ function listing(found, line, quote) {
 }
 
 /**
- * Where a quote stands in these lines: `Map` of line to `[from, to]`. It is looked for from the line it was cited at, and
- * blanks of any kind are the same, because models do not keep them.
+ * Finds a quote in these lines: a `Map` of line to `[from, to]`. The search starts at the cited line and treats all runs
+ * of white space as equal, because models do not preserve it.
  */
 export function locate(lines, at, quote) {
   const wanted = plain(quote).trim().split(/\s+/u).filter(Boolean);
@@ -96,12 +96,12 @@ export function locate(lines, at, quote) {
   for (const first of [Math.max(0, at), 0]) {
     const text = lines.slice(first).join('\n');
     const found = pattern.exec(text);
-    if (found) return spread(lines, first, found.index, found.index + found[0].length);
+    if (found) return marksBetween(lines, first, found.index, found.index + found[0].length);
   }
   return new Map();
 }
 
-function spread(lines, first, from, to) {
+function marksBetween(lines, first, from, to) {
   const marks = new Map();
   let start = 0;
   for (let idx = first; idx < lines.length; idx += 1) {
@@ -112,7 +112,7 @@ function spread(lines, first, from, to) {
   return marks;
 }
 
-/** Citations as a list; each opens its place, unless it is a row of a database. `checked` says of `document:line:quote` what a look at the source said. */
+/** Citations as a list of links, except rows of a database. `checked` maps citation keys to the results of their checks. */
 export function citationList(citations, checked, openSource) {
   return el(
     'ol',
@@ -136,7 +136,7 @@ export function citationList(citations, checked, openSource) {
   );
 }
 
-/** One name for a citation. */
+/** The key of a citation. */
 export function citationKey(citation) {
   return `${citation.document}:${citation.line}:${citation.quote}`;
 }

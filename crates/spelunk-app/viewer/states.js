@@ -1,8 +1,8 @@
-// States: what a page says where it has nothing to show: why, and what can be done about it.
+// States: pages with nothing to show, which say why and what can be done about it.
 
 import { button, el } from './dom.js';
 
-/** A page that says one thing. */
+/** A page with a single message. */
 export function statePage(title, text, ...actions) {
   return el(
     'div',
@@ -13,7 +13,7 @@ export function statePage(title, text, ...actions) {
   );
 }
 
-/** Why something could not be read: no token, no such run, no server, or what the server said. */
+/** Why something could not be read: no token, no such run, no server, or the server's error. */
 export function failurePage(error, again) {
   const retry = button('Try again', again);
   const page = (title, text, ...actions) => {

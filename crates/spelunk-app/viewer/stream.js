@@ -1,14 +1,14 @@
-// Stream: the events of a run as the server sends them, read with `fetch` because an `EventSource` cannot carry a token.
-// After a cut it goes on behind the last event it saw, waiting longer each time.
+// Stream: reads the events of a run with `fetch`, because an `EventSource` cannot send a token. After a disconnect it
+// continues after the last event that it received, with a longer delay each time.
 
 const WAIT_MS_MIN = 500;
 const WAIT_MS_MAX = 15000;
-/** A server sends a sign of life more often than this. */
+/** The server sends a heartbeat more often than this. */
 const SILENCE_MS_MAX = 60000;
-/** A line longer than this is not ours. */
+/** Our server never sends a longer line. */
 const LINE_CHARS_MAX = 32 * 1024 * 1024;
 
-/** Reads pieces of an event stream. `feed(text)` gives the messages that became whole: `{id, event, data}`. */
+/** Parses an event stream. `feed(text)` returns the messages that it completes: `{id, event, data}`. */
 export function sseReader() {
   let rest = '';
   let message = fresh();
@@ -48,8 +48,8 @@ function readField(message, line) {
 }
 
 /**
- * Follows a run. `open(after, signal)` gives a response; `onEvents(events)` is told of events in order, `onLink(word)` of
- * `connecting`, `live`, `waiting`, `ended` or `refused` (with the error). Gives a function that stops it.
+ * Follows a run. `open(after, signal)` returns a response; `onEvents(events)` receives events in order, `onLink(word)` one of
+ * `connecting`, `live`, `waiting`, `ended` or `refused` (with the error). Returns a function that stops it.
  */
 export function follow({ after, open, onEvents, onLink }) {
   const stopping = new AbortController();
@@ -90,7 +90,7 @@ export function follow({ after, open, onEvents, onLink }) {
   return () => stopping.abort();
 }
 
-/** Reads one connection to its end; true when the run itself has ended. */
+/** Reads one connection to its end; true if the server ended the stream. */
 async function readOnce(open, seq, signal, onEvents, onLive) {
   const silence = new AbortController();
   const both = AbortSignal.any([signal, silence.signal]);

@@ -1,5 +1,5 @@
-// Timeline: the calls of a run over the time it was at work. Calls that overlap lie in lanes of their own, so parallel
-// work is seen; above them stands how many were under way, below them when code ran. Pauses between processes are left out.
+// Timeline: the calls of a run over its active time; pauses between processes are omitted. Overlapping calls are in separate
+// lanes, which makes parallel work visible. Above them is the number of calls in progress, below them when code ran.
 
 import { el, button, perFrame } from './dom.js';
 import { time } from './units.js';
@@ -12,7 +12,7 @@ const LANES_PX_MAX = 340;
 const BAR_PX_MIN = 2;
 const SPAN_MS_MIN = 5;
 
-/** The lane of each call: the first one that is free when it starts. `{bars, nLanes}`, in order of start. */
+/** Gives each call the first lane that is free when it starts. Returns `{bars, nLanes}`, in order of start. */
 export function lanes(calls, nowMs) {
   const bars = [];
   const freeAt = [];
@@ -26,10 +26,10 @@ export function lanes(calls, nowMs) {
   return { bars, nLanes: freeAt.length };
 }
 
-/** How many calls were under way: `[atMs, n]` at each change. */
+/** The number of calls in progress: `[atMs, n]` at each change. */
 export function levels(bars) {
   const changes = [];
-  // One that took no time was under way all the same.
+  // A call that took no time still counts.
   for (const bar of bars) changes.push([bar.start, 1], [Math.max(bar.end, bar.start + 1), -1]);
   changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const steps = [];
@@ -43,7 +43,7 @@ export function levels(bars) {
   return steps;
 }
 
-/** The picture with its buttons. `onOpen(call)` is called when a bar is chosen. */
+/** The chart with its buttons. `onOpen(call)` is called when a bar is chosen. */
 export function timeline({ onOpen }) {
   const canvas = el('canvas', {
     class: 'timeline',
@@ -57,7 +57,7 @@ export function timeline({ onOpen }) {
     { class: 'hint', id: 'timeline-keys' },
     'Arrow keys move between calls, Enter opens one, + and − zoom, 0 shows all. Drag to move, Ctrl and wheel to zoom.',
   );
-  const under = el('p', { class: 'under' });
+  const caption = el('p', { class: 'under' });
   const state = {
     bars: [],
     steps: [],
@@ -81,8 +81,8 @@ export function timeline({ onOpen }) {
   };
   const zoom = (factor, at = (state.from + state.to) / 2) =>
     move(at - (at - state.from) * factor, at + (state.to - at) * factor);
-  const tell = (bar) => {
-    under.textContent = bar
+  const describe = (bar) => {
+    caption.textContent = bar
       ? `${bar.call.id} · ${bar.call.model ?? ''} · ${word(bar.call)} · ${time(bar.end - bar.start)}`
       : restLine(state);
   };
@@ -92,7 +92,7 @@ export function timeline({ onOpen }) {
     if (!bar) return;
     state.chosen = bar.call.id;
     if (bar.end < state.from || bar.start > state.to) move(bar.start, bar.start + (state.to - state.from));
-    tell(bar);
+    describe(bar);
     draw();
   };
   const keys = {
@@ -109,7 +109,7 @@ export function timeline({ onOpen }) {
     event.preventDefault();
     keys[event.key]();
   });
-  handle(canvas, state, { move, zoom, tell, onOpen, draw });
+  handle(canvas, state, { move, zoom, describe, onOpen, draw });
   new ResizeObserver(draw).observe(canvas);
   const tools = el(
     'div',
@@ -117,7 +117,7 @@ export function timeline({ onOpen }) {
     button('−', () => zoom(1.6), { 'aria-label': 'Zoom out' }),
     button('+', () => zoom(0.6), { 'aria-label': 'Zoom in' }),
     button('All', () => move(0, state.end)),
-    under,
+    caption,
   );
   return {
     element: el('div', { class: 'timeline-box' }, tools, canvas, hint),
@@ -137,12 +137,12 @@ export function timeline({ onOpen }) {
         `Timeline: ${state.bars.length} calls in ${time(state.end)}, at most ${state.peak} at once. The same calls are listed below.`,
       );
       if (state.isWhole) [state.from, state.to] = [0, state.end];
-      if (!under.textContent || !state.chosen) tell(null);
+      if (!caption.textContent || !state.chosen) describe(null);
       draw();
     },
     select(id) {
       state.chosen = id;
-      tell(state.bars.find((bar) => bar.call.id === id));
+      describe(state.bars.find((bar) => bar.call.id === id));
       draw();
     },
   };
@@ -157,8 +157,8 @@ function word(call) {
   return call.served === 'cache' ? 'from cache' : call.state;
 }
 
-/** The pointer: drag moves, wheel with Ctrl zooms, a click opens. */
-function handle(canvas, state, { move, zoom, tell, onOpen, draw }) {
+/** Pointer input: drag moves, wheel with Ctrl zooms, a click opens. */
+function handle(canvas, state, { move, zoom, describe, onOpen, draw }) {
   let held = null;
   const msAt = (event) =>
     state.from + ((event.clientX - canvas.getBoundingClientRect().left) / canvas.clientWidth) * (state.to - state.from);
@@ -172,7 +172,7 @@ function handle(canvas, state, { move, zoom, tell, onOpen, draw }) {
     held = { x: event.clientX, from: state.from, to: state.to, isDrag: false };
   });
   canvas.addEventListener('pointermove', (event) => {
-    if (!held) return tell(barAt(event) ?? state.bars.find((bar) => bar.call.id === state.chosen));
+    if (!held) return describe(barAt(event) ?? state.bars.find((bar) => bar.call.id === state.chosen));
     const by = event.clientX - held.x;
     held.isDrag ||= Math.abs(by) > 4;
     if (!held.isDrag) return undefined;

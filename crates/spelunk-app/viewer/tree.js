@@ -1,5 +1,5 @@
-// Tree: the frames of a run. Calls and children stand below the cell or the tool that made them, and many in a row are one
-// row with their sums. Only the rows in sight are elements, so a run of ten thousand calls is as quick as one of ten.
+// Tree: the frames of a run. Calls and child frames are below the cell or tool that made them; many in a row are shown as
+// one row with their sums. Only visible rows are elements, so a run of ten thousand calls is as fast as one of ten.
 
 import { announce, el, plain } from './dom.js';
 import { effectState } from './effects.js';
@@ -9,11 +9,11 @@ import { count, dollars, head, time, tokens, whole } from './units.js';
 
 const ROW_PX = 30;
 const DEPTH_SHOWN_MAX = 12;
-/** So many calls or frames in a row are shown as one. */
+/** This many calls or frames in a row are shown as one. */
 const BATCH_MIN = 12;
 const TYPING_MS = 150;
 
-/** What lies below a frame: what a cell or a tool made is below it. */
+/** The children of a frame, where calls and frames that a cell or tool made are below it. */
 export function nested(run, id) {
   const [out, waiting] = [[], []];
   for (const twig of run.children.get(id) ?? []) {
@@ -22,7 +22,7 @@ export function nested(run, id) {
       continue;
     }
     const own = twig.kind === 'cell' ? findCell(run, twig.id) : findTool(run, twig.id);
-    // What was set aside when a limit was raised did not happen.
+    // It was set aside when a limit was raised.
     if (!own) continue;
     const isMade = madeBy(run, twig.kind, own, waiting);
     out.push(...waiting.filter((other) => !isMade(other)), { ...twig, below: grouped(waiting.filter(isMade)) });
@@ -31,7 +31,7 @@ export function nested(run, id) {
   return grouped([...out, ...waiting]);
 }
 
-/** A cell says how many calls and children it made, not which: they are the last ones before its end, begun while it ran. */
+/** A cell records how many calls and children it made, not which: they are the last to begin before its end. */
 function madeBy(run, kind, own, twigs) {
   const last = twigs.reduce((most, twig) => (twig.kind === 'call' ? Math.max(most, ordinalOf(twig.id)) : most), 0);
   const least = kind === 'cell' ? last - own.calls + 1 : 0;
@@ -46,7 +46,7 @@ function ordinalOf(call) {
   return whole(Number(String(call).split('#')[1]));
 }
 
-/** Many calls or frames in a row are one twig that holds them. */
+/** Groups many calls or frames in a row into one twig. */
 function grouped(twigs) {
   const out = [];
   for (let from = 0, to; from < twigs.length; from = to) {
@@ -61,10 +61,10 @@ function grouped(twigs) {
   return out;
 }
 
-/** The rows of a tree in order; what lies below a closed row is left out. Batches are closed until they are `turned`, others open. */
-export function rows(run, turned, isAllOpen = false) {
+/** The rows of a tree in order, without those below closed rows. Only batches are closed, unless `toggled`. */
+export function rows(run, toggled, isAllOpen = false) {
   const shown = [];
-  // A stack of our own: depth is chosen by whoever wrote the journal.
+  // An explicit stack, because the journal determines the depth.
   const stack = [{ twigs: run.children.get('') ?? [], idx: 0, depth: 0 }];
   while (stack.length > 0) {
     const top = stack[stack.length - 1];
@@ -75,17 +75,17 @@ export function rows(run, turned, isAllOpen = false) {
       continue;
     }
     const below = twig.below ?? (twig.kind === 'frame' ? nested(run, twig.id) : []);
-    const isOpen = below.length > 0 && (isAllOpen || turned.has(twig.id) === (twig.kind === 'batch'));
+    const isOpen = below.length > 0 && (isAllOpen || toggled.has(twig.id) === (twig.kind === 'batch'));
     shown.push({ ...twig, below, depth: top.depth, hasMore: below.length > 0, isOpen });
     if (isOpen) stack.push({ twigs: below, idx: 0, depth: top.depth + 1 });
   }
   return shown;
 }
 
-/** What every frame and all below it spent: `{calls, tokens, cost}` by frame. */
+/** What every frame and its descendants spent: `{calls, tokens, cost}` by frame. */
 export function branchSums(run) {
   const sums = new Map();
-  // A frame's name begins with its parent's: the longest come first, so that each is complete when it is added to its parent.
+  // A child's name is longer than its parent's: with the longest first, each sum is complete when it is added to the parent.
   const frames = Array.from(run.frames.values()).sort((a, b) => b.id.length - a.id.length);
   for (const { id, nCalls, tokens: n, cost } of frames) {
     const own = sums.get(id) ?? { calls: 0, tokens: 0, cost: 0 };
@@ -105,7 +105,7 @@ function add(sum, other) {
   sum.cost += other.cost;
 }
 
-/** What a row and all below it spent. */
+/** What a row and its descendants spent. */
 function sumOf(run, sums, row) {
   if (row.kind === 'frame') return sums.get(row.id) ?? { calls: 0, tokens: 0, cost: 0 };
   const sum = { calls: 0, tokens: 0, cost: 0 };
@@ -115,12 +115,12 @@ function sumOf(run, sums, row) {
     const n = whole(usage.input_tokens) + whole(usage.output_tokens);
     return { calls: 1, tokens: n, cost: whole(usage.cost_microusd) };
   }
-  // Below a cell or a batch are calls, frames and batches of them: never another cell.
+  // A cell or batch contains calls, frames and batches of them, never another cell.
   for (const twig of row.below ?? []) add(sum, sumOf(run, sums, twig));
   return sum;
 }
 
-/** A test of rows: words, `model:NAME`, `state:WORD` and `cost>0.01`, all of which must hold. */
+/** A predicate for rows: words, `model:NAME`, `state:WORD` and `cost>0.01`, all of which must match. */
 export function filterOf(text) {
   const tests = text
     .toLowerCase()
@@ -136,7 +136,7 @@ export function filterOf(text) {
   return tests.length === 0 ? null : (row) => tests.every((test) => test(row));
 }
 
-/** The rows that pass, with those that they are below. */
+/** The rows that match, and their ancestors. */
 export function passing(run, sums, passes) {
   const all = rows(run, new Set(), true);
   const kept = [];
@@ -151,7 +151,7 @@ export function passing(run, sums, passes) {
   return kept.reverse();
 }
 
-/** What can be searched for in a row. */
+/** The searchable fields of a row. */
 function searched(run, sums, row) {
   const { name, what, state } = FACTS[row.kind](run, row, sums);
   const call = row.kind === 'call' ? run.calls.get(row.id) : null;
@@ -165,15 +165,15 @@ function searched(run, sums, row) {
   };
 }
 
-/** The tree as a list. `onOpen(kind, id)` is called when a row is chosen; `name` is another one where a page has two. */
+/** The tree as a list. `onOpen(kind, id)` is called when a row is chosen; two trees on a page need different names. */
 export function tree({ onOpen, name = 'tree', label = 'Frames, calls, cells and tools' }) {
-  const turned = new Set();
+  const toggled = new Set();
   let [run, sums, passes, typing] = [null, new Map(), null, 0];
-  const shown = () => (passes ? passing(run, sums, passes) : rows(run, turned));
+  const shown = () => (passes ? passing(run, sums, passes) : rows(run, toggled));
   const toggle = (row, wanted) => {
     if (!row.hasMore || row.isOpen === wanted || passes) return;
-    if (turned.has(row.id)) turned.delete(row.id);
-    else turned.add(row.id);
+    if (toggled.has(row.id)) toggled.delete(row.id);
+    else toggled.add(row.id);
     list.show(shown());
   };
   const list = windowed({
@@ -255,12 +255,12 @@ function line(run, sums, row, onToggle) {
 
 const FACTS = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts, effect: effectFacts, batch: batchFacts };
 
-/** Tokens and money, or nothing where nothing was spent. */
+/** Tokens and cost, or an empty string if nothing was spent. */
 function figures({ tokens: n, cost }) {
   return n > 0 ? `${tokens(n)} ${dollars(cost)}` : '';
 }
 
-/** How many, how they ended, how long they took. */
+/** The facts of a batch: how many, how they ended, how long they took. */
 function batchFacts(run, row, sums) {
   const spans = [];
   const states = new Map();
@@ -304,7 +304,7 @@ function frameTitle(frame) {
   return head(plain(frame.question?.text ?? ''), 90);
 }
 
-/** How a frame stands, in a word or two. */
+/** The state of a frame, in a few words. */
 export function frameState(frame) {
   if (frame.state === 'failed') return `failed: ${frame.code}`;
   if (frame.state === 'open') return 'open';
@@ -325,7 +325,7 @@ function callFacts(run, { id }) {
   };
 }
 
-/** How a call stands, in a word or two. */
+/** The state of a call, in a few words. */
 export function callState(call) {
   if (call.state === 'failed') return `failed: ${call.code}`;
   if (call.state === 'open') return 'open';
@@ -362,7 +362,7 @@ function toolFacts(run, row, sums) {
   };
 }
 
-/** What a tool did, in a word or two. */
+/** The outcome of a tool call, in a few words. */
 export function toolState(tool) {
   if (tool.hasFailed) return 'refused';
   return tool.paths.length > 0 ? `changed ${count(tool.paths.length, 'file')}` : 'looked';
@@ -379,12 +379,12 @@ function effectFacts(run, { id }) {
   };
 }
 
-/** A call of a tool by its name, `0!2`. */
+/** A tool call by its name, `0!2`. */
 export function findTool(run, id) {
   return run.tools.get(id.slice(0, id.lastIndexOf('!')))?.find((tool) => tool.id === id);
 }
 
-/** How a cell ended, in a word or two. */
+/** The outcome of a cell, in a few words. */
 export function cellState(cell) {
   return cell.outcome.kind ? `${cell.outcome.is}: ${cell.outcome.kind}` : String(cell.outcome.is ?? '');
 }

@@ -1,5 +1,5 @@
-// Treemap: the documents of a plan as areas in proportion to their bytes, coloured by how far they were read, with a
-// table beside it that says the same. Squarified: each row is filled as long as its areas come nearer to squares.
+// Treemap: the documents of a plan as areas proportional to their bytes, coloured by reading progress, with the same data
+// in a table. Squarified: a row is extended while its areas become more square.
 
 import { button, el, fill, plain, table } from './dom.js';
 import { bytes, count, whole } from './units.js';
@@ -9,7 +9,7 @@ const ROWS_MAX = 200;
 const DEPTH_MAX = 4;
 const HEAD_PX = 16;
 
-/** Areas for values (from the largest) in a box: `[{x, y, w, h}]` in the same order. */
+/** The areas of values (largest first) in a box: `[{x, y, w, h}]` in the same order. */
 export function squarify(values, box) {
   const total = values.reduce((sum, value) => sum + value, 0);
   const placed = [];
@@ -27,19 +27,19 @@ export function squarify(values, box) {
       if (row.length > 200) break;
     }
     const area = row.reduce((sum, value) => sum + value, 0);
-    const thick = side > 0 ? area / side : 0;
+    const thickness = side > 0 ? area / side : 0;
     let at = 0;
     for (const value of row) {
-      const length = thick > 0 ? value / thick : 0;
-      placed.push(w >= h ? { x, y: y + at, w: thick, h: length } : { x: x + at, y, w: length, h: thick });
+      const length = thickness > 0 ? value / thickness : 0;
+      placed.push(w >= h ? { x, y: y + at, w: thickness, h: length } : { x: x + at, y, w: length, h: thickness });
       at += length;
     }
     if (w >= h) {
-      x += thick;
-      w = Math.max(0, w - thick);
+      x += thickness;
+      w = Math.max(0, w - thickness);
     } else {
-      y += thick;
-      h = Math.max(0, h - thick);
+      y += thickness;
+      h = Math.max(0, h - thickness);
     }
     idx = next;
   }
@@ -53,7 +53,7 @@ function worst(row, side) {
   return Math.max((side * side * most) / (sum * sum), (sum * sum) / (side * side * least));
 }
 
-/** Documents by directory: `{name, bytes, children}` or `{name, bytes, document}`. Deep paths are cut off at a depth. */
+/** Documents by directory: `{name, bytes, children}` or `{name, bytes, document}`. Levels beyond a maximum depth merge. */
 export function folders(documents) {
   const root = { name: '', bytes: 0, children: new Map() };
   for (const document of documents) {
@@ -79,8 +79,8 @@ export function folders(documents) {
 /** The panel. `show(plan)` takes `{documents: [{path, bytes, type, tasks, state}]}`. */
 export function treemap({ onOpen }) {
   const map = el('div', { class: 'treemap', role: 'img', 'aria-label': 'Documents by size' });
-  const said = el('p', { class: 'under', 'aria-live': 'polite' });
-  const beside = el('div', {});
+  const caption = el('p', { class: 'under', 'aria-live': 'polite' });
+  const tablePane = el('div', {});
   const legend = el(
     'ul',
     { class: 'legend', 'aria-label': 'Colours' },
@@ -88,12 +88,12 @@ export function treemap({ onOpen }) {
       el('li', { class: `key ${name}` }, name),
     ),
   );
-  const element = el('div', {}, legend, said, el('div', { class: 'plan' }, map, beside));
+  const element = el('div', {}, legend, caption, el('div', { class: 'plan' }, map, tablePane));
   let documents = [];
   const choose = (document) => {
     const tasks = document.tasks ? count(document.tasks, 'task') : '';
     const facts = [document.path, bytes(whole(document.bytes)), document.type, tasks, document.state];
-    said.textContent = plain(facts.filter(Boolean).join(' · '));
+    caption.textContent = plain(facts.filter(Boolean).join(' · '));
     onOpen?.(document);
   };
   const draw = () => {
@@ -110,15 +110,15 @@ export function treemap({ onOpen }) {
       const used = new Set(documents.map((document) => document.state));
       for (const key of legend.children) key.hidden = !used.has(key.textContent);
       const sum = documents.reduce((total, document) => total + whole(document.bytes), 0);
-      said.textContent =
+      caption.textContent =
         documents.length === 0 ? 'This run recorded no plan.' : `${count(documents.length, 'document')}, ${bytes(sum)}`;
       map.setAttribute(
         'aria-label',
-        `${said.textContent}, as areas in proportion to their size. The table shows the same data.`,
+        `${caption.textContent}, as areas in proportion to their size. The table shows the same data.`,
       );
       const largest = [...documents].sort((a, b) => whole(b.bytes) - whole(a.bytes));
       fill(
-        beside,
+        tablePane,
         table(
           `Documents, the largest first${largest.length > ROWS_MAX ? ` (${ROWS_MAX} of ${largest.length})` : ''}`,
           ['Document', { text: 'Size', class: 'num' }, 'Type', { text: 'Tasks', class: 'num' }, 'State'],
@@ -138,7 +138,7 @@ export function treemap({ onOpen }) {
   };
 }
 
-/** Puts a folder into a box. The depth is bounded by `folders`, so recursion is too. */
+/** Places a folder in a box. `folders` bounds the depth, and so the recursion. */
 function place(folder, box, depth, tiles, choose) {
   const children = Array.from(folder.children.values())
     .filter((child) => child.bytes > 0)

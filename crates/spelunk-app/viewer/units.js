@@ -1,4 +1,4 @@
-// Units: numbers for people, written as the command line writes them: bytes, tokens, dollars, times.
+// Units: formats bytes, tokens, dollars and times like the command line does.
 
 /** `3.1 MB`, in powers of ten. */
 export function bytes(n) {
@@ -22,7 +22,7 @@ function scaled(n, units, space) {
   return `${shown}${space}${units[scale]}`;
 }
 
-/** `$0.08`; as many digits as tell something. */
+/** `$0.08`; with as many digits as are significant. */
 export function dollars(microusd) {
   const n = whole(microusd);
   if (n === 0) return '$0.00';
@@ -59,13 +59,13 @@ export function total(counts) {
   return Object.values(counts ?? {}).reduce((sum, n) => sum + whole(n), 0);
 }
 
-/** `2026-03-03 09:42:11 UTC`; empty where there is no time. */
+/** `2026-03-03 09:42:11 UTC`; empty if there is no valid time. */
 export function moment(ms) {
   if (!Number.isFinite(ms) || ms <= 0 || ms > 8.64e15) return '';
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** When a run began, by its name: `rlm-20260822T101403Z-3f9a2b1c`. */
+/** The start time of a run, from its id: `rlm-20260822T101403Z-3f9a2b1c`. */
 export function startOf(run) {
   const parts = /^rlm-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z-/.exec(run ?? '');
   if (!parts) return 0;
@@ -73,7 +73,7 @@ export function startOf(run) {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** The random tail, which is how people name a run. */
+/** The random last part of a run's id, by which people refer to it. */
 export function shortName(run) {
   return String(run).split('-').pop();
 }
@@ -90,13 +90,13 @@ export function head(text, charsMax) {
     : line;
 }
 
-/** What a stranger wrote where a number was expected counts as 0. */
+/** A number from an untrusted source, or 0 if it is not valid. */
 export function whole(n) {
   const number = Number(n);
   return Number.isFinite(number) && number > 0 ? Math.floor(number) : 0;
 }
 
-/** The address of a frame, a call, a cell or a tool in a view of its run. */
+/** The address of a frame, call, cell or tool in a view of its run. */
 export function itemAddress(run, tab, kind, name) {
   return `#/run/${[run, tab, kind, name].map(encodeURIComponent).join('/')}`;
 }

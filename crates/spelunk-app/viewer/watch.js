@@ -1,17 +1,17 @@
-// Watch: follows one run. Events are collected as they come and folded between pictures, so that ten thousand at once do
-// not stop the page; whoever shows the run is told when there is something new, and not more often than can be seen.
+// Watch: follows one run. Events are queued as they arrive and folded between animation frames, so that ten thousand at
+// once do not block the page. Redraws happen only after changes, and at a limited rate.
 
 import { apply, emptyRun } from './fold.js';
 
-/** Events are folded for so long, then a picture is due. */
+/** How long events are folded before the next animation frame. */
 const FOLD_MS_MAX = 10;
 const EVENTS_AT_ONCE = 100;
 const DRAW_MS_MIN = 120;
 const HIDDEN_MS = 250;
 
 /**
- * Gives `{run, events, link, later, stop}`; the first three change as events come. `onDraw()` is called when they have
- * changed, `onRefused(error)` when the server will not show the run.
+ * Returns `{run, events, link, later, stop}`; the first three change as events arrive. `onDraw()` is called after they
+ * change, `onRefused(error)` if the server refuses access to the run.
  */
 export function watchRun({ origin, id, onDraw, onRefused }) {
   const watch = { run: emptyRun(), events: [], link: 'connecting' };
@@ -41,7 +41,7 @@ export function watchRun({ origin, id, onDraw, onRefused }) {
   const schedule = () => {
     if (isScheduled) return;
     isScheduled = true;
-    // A page in the background is given no pictures.
+    // A page in the background gets no animation frames.
     if (document.hidden) watch.later(pump, HIDDEN_MS);
     else requestAnimationFrame(pump);
   };
@@ -64,7 +64,7 @@ export function watchRun({ origin, id, onDraw, onRefused }) {
   return watch;
 }
 
-/** Folds what has come in, as far as there is time before the next picture. */
+/** Folds queued events, as many as there is time for before the next animation frame. */
 function foldSome(watch, queue) {
   const began = performance.now();
   let n = 0;

@@ -1,13 +1,13 @@
-// Windowed: a list of any length of which only the rows in sight are elements. Rows have one height. It is a listbox (or
-// a tree) for the keyboard: arrows, j and k, Home, End and Page keys move, Enter opens.
+// Windowed: a list of any length in which only visible rows are elements. All rows have the same height. For the keyboard
+// it is a listbox (or a tree): arrows, j and k, Home, End and Page keys move, Enter opens.
 
 import { el } from './dom.js';
 
 const ROWS_AROUND = 8;
 
 /**
- * `row(item, idx)` gives the children of a row, `key(item)` its name, `open(item)` is called when one is chosen; `more`
- * are further keys, each with what it does to the row at hand. The list has `element`, `show(items)`, `select(key)`.
+ * `row(item, idx)` returns the children of a row, `key(item)` its key; `open(item)` is called when a row is chosen. `more`
+ * maps further keys to handlers for the current row. The list has `element`, `show(items)`, `select(key)`.
  */
 export function windowed({
   label,
@@ -105,7 +105,7 @@ export function windowed({
     event.stopPropagation();
     (step ?? extra)();
   });
-  // Rows that are replaced between press and release get no click: what is new waits for the release.
+  // A row that is replaced between press and release gets no click, so updates wait for the release.
   element.addEventListener('pointerdown', () => {
     isPressed = true;
     const release = () =>

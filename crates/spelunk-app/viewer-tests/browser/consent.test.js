@@ -1,5 +1,5 @@
-// A call of a tool that may change something waits on the page of its run, against the real server: what is shown, and what
-// Allow and Deny do.
+// A tool call that may change something waits for consent on the page of its run, against the real server: what is shown,
+// and what Allow and Deny do.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

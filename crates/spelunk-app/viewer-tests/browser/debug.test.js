@@ -1,4 +1,4 @@
-// The views that people debug a run with, against a mock: what made what, what it cost, finding a call again, and pictures.
+// The views for debugging a run, against a mock: what made what, what it cost, how to find a call, and charts.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ test.after(async () => {
   mock.stop();
 });
 
-/** Opens a page; that of a run when all its events are there. */
+/** Opens a page. For a run, waits until all its events have arrived. */
 async function open(address, options) {
   const page = await openPage(browser, options);
   await page.goto(`${mock.url}${address}`);
@@ -51,7 +51,7 @@ const rows = (page) =>
       items.map((item) => `${item.getAttribute('aria-level')} ${item.querySelector('.name').textContent}`),
     );
 
-test('calls stand below the cell that made them, and many are one row with their sums', async () => {
+test('calls are below the cell that made them, and many are one row with their sums', async () => {
   const page = await open(`#/run/${EXPLORED}/tree`);
   await page.getByRole('treeitem').nth(9).waitFor();
   const shown = ['1 0', '2 0#0', '2 cell 0', '2 0#1', '2 cell 1', '3 13 calls', '2 0#15', '2 cell 2', '2 0#16', '2 cell 3'];
@@ -65,7 +65,7 @@ test('calls stand below the cell that made them, and many are one row with their
   await close(page);
 });
 
-test('a branch says what it spent itself and with all below it', async () => {
+test('a branch shows what it spent itself and in total', async () => {
   const page = await open(`#/run/${REVIEW}/tree/frame/0`);
   await page.locator('.detail h2', { hasText: 'Frame 0' }).waitFor();
   assert.match(await page.locator('.detail .facts').innerText(), /Calls\s+0 own, 20 in all\s+Tokens\s+0 own, 22\.4k in all/u);

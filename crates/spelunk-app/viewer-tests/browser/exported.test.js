@@ -1,4 +1,4 @@
-// The exported file: opened from disk, complete, and harmless whatever its documents say.
+// The exported file: opened from disk, complete, and safe whatever its documents contain.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -33,9 +33,9 @@ async function open(file, tab, options) {
 async function close(page) {
   assert.deepEqual(page.faults, []);
   assert.deepEqual(
-    page.asked.filter((url) => !url.startsWith('file:')),
+    page.requestUrls.filter((url) => !url.startsWith('file:')),
     [],
-    'nothing was asked of anyone',
+    'no request was sent',
   );
   assert.equal(await page.evaluate(() => window.owned), undefined, 'no word of a document ran');
   await page.context().close();
@@ -100,7 +100,7 @@ test('findings are shown by severity and by file, filtered by words', async () =
   await close(page);
 });
 
-test('the plan is a treemap, and a table says the same', async () => {
+test('the plan is a treemap, and a table shows the same data', async () => {
   const page = await open(review, 'plan');
   await page.locator('.tile').first().waitFor();
   assert.equal(await page.locator('.tile:not(.folder)').count(), 8);
@@ -128,7 +128,7 @@ test('the tree opens a call with its prompt and its reply', async () => {
   await close(page);
 });
 
-test('cells show their code, what they printed, and what went wrong', async () => {
+test('cells show their code, output and errors', async () => {
   const page = await open(explored, 'cells');
   await page.locator('.cell pre').first().waitFor();
   assert.equal(await page.locator('.cell').count(), 4);
@@ -138,7 +138,7 @@ test('cells show their code, what they printed, and what went wrong', async () =
   await close(page);
 });
 
-test('the timeline shows calls side by side, and the keyboard goes from one to the next', async () => {
+test('the timeline shows parallel calls, and the keyboard moves between them', async () => {
   const page = await open(explored, 'timeline');
   const canvas = page.locator('canvas.timeline:not(.flame)');
   const label = await canvas.getAttribute('aria-label');
@@ -198,7 +198,7 @@ test('the theme can be chosen against the system', async () => {
   await close(page);
 });
 
-test('the file says what it may run, and only its own script runs', async () => {
+test('the policy of the file allows only its own script to run', async () => {
   const text = readFileSync(review, 'utf8');
   assert.match(text, /default-src 'none'; script-src 'sha256-[\w+/]+=*'; style-src 'sha256-[\w+/]+=*'/u);
   assert.doesNotMatch(text, /https?:\/\/(?!www\.w3\.org|127\.0\.0\.1)/u);

@@ -1,4 +1,4 @@
-// The page of a fleet, against two real servers on a real NATS server: nodes, the queue, and a run of the other node.
+// The fleet page, against two real servers on a real NATS server: nodes, the queue, and a run on the other node.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -32,14 +32,14 @@ test.after(async () => {
   scene.remove();
 });
 
-async function started(args, said) {
+async function started(args, pattern) {
   const options = { cwd: scene.work, env: scene.environment(model), stdio: ['ignore', 'ignore', 'pipe'] };
   const child = spawn(BINARY, [...args, ...fleet], options);
   let log = '';
   const found = await new Promise((resolve, reject) => {
     child.stderr.on('data', (piece) => {
       log += piece;
-      const match = said.exec(log);
+      const match = pattern.exec(log);
       if (match) resolve(match[1]);
     });
     child.on('exit', (code) => reject(new Error(`ended with ${code}: ${log}`)));
@@ -47,7 +47,7 @@ async function started(args, said) {
   return { child, url: `${found}/` };
 }
 
-test('the fleet shows its nodes, and a run is followed wherever it is', { skip: isThere ? false : 'SKIPPED: no nats-server' }, async () => {
+test('the fleet shows its nodes, and a run can be followed on any of them', { skip: isThere ? false : 'SKIPPED: no nats-server' }, async () => {
   for (let n = 0; n < 2; n += 1) {
     await fetch(`${server.url}v1/runs`, {
       method: 'POST',

@@ -1,5 +1,5 @@
-// A run that is watched while it happens, against a server whose every event the test decides: live updates, cut
-// connections, a reload in the middle, and ten thousand events.
+// A run watched live, against a server whose every event the test controls: updates, broken connections, a reload in the
+// middle, and ten thousand events.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ test.afterEach(() => mock.stop());
 async function close(page) {
   assert.deepEqual(page.faults, []);
   assert.deepEqual(
-    page.asked.filter((url) => !url.startsWith(mock.url) && !url.startsWith('blob:')),
+    page.requestUrls.filter((url) => !url.startsWith(mock.url) && !url.startsWith('blob:')),
     [],
   );
   await page.context().close();
@@ -120,12 +120,12 @@ test('events appear as they happen, and the end is announced', async () => {
   assert.equal(
     mock.requests.filter((request) => request.path.endsWith('/events')).length,
     1,
-    'after the end nothing is asked again',
+    'no request is sent after the end',
   );
   await close(page);
 });
 
-test('a press is not lost to events that come before its release', async () => {
+test('events between press and release do not lose the click', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/tree`);
   await until(page, 30);
@@ -143,7 +143,7 @@ test('a press is not lost to events that come before its release', async () => {
   await close(page);
 });
 
-test('while analysts read, the page says how far they are and what they found', async () => {
+test('while analysts read, the page shows their progress and findings', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/answer`);
   mock.push(LIVE, ...REVIEW.slice(30, 90));
@@ -168,7 +168,7 @@ test('the details of a frame follow the run', async () => {
   await close(page);
 });
 
-test('words of a reply are seen while it is written', async () => {
+test('a reply is shown while it is streamed', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/answer`);
   await until(page, 30);
@@ -185,7 +185,7 @@ test('words of a reply are seen while it is written', async () => {
   await close(page);
 });
 
-test('after a cut it goes on behind the last event it saw', async () => {
+test('after a disconnect it continues after the last event that it received', async () => {
   const page = await openPage(browser);
   page.mayFail = true;
   await page.goto(`${mock.url}#/run/${LIVE}`);
@@ -194,9 +194,9 @@ test('after a cut it goes on behind the last event it saw', async () => {
   await page.locator('.link', { hasText: 'connection lost' }).waitFor();
   mock.push(LIVE, ...REVIEW.slice(30, 50));
   await until(page, 50);
-  const asked = mock.requests.filter((request) => request.path.endsWith('/events'));
+  const requests = mock.requests.filter((request) => request.path.endsWith('/events'));
   assert.deepEqual(
-    [asked[0], asked[asked.length - 1]].map((request) => request.headers['last-event-id']),
+    [requests[0], requests[requests.length - 1]].map((request) => request.headers['last-event-id']),
     ['0', '30'],
   );
   mock.cut();
@@ -261,7 +261,7 @@ test('ten thousand events stay smooth', async () => {
   await close(page);
 });
 
-test('a run that nobody is at work on can be resumed, and is then watched again', async () => {
+test('an idle run can be resumed, and is then watched again', async () => {
   mock.runs[LIVE].isIdle = true;
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}`);
@@ -278,7 +278,7 @@ test('a run that nobody is at work on can be resumed, and is then watched again'
   await close(page);
 });
 
-test('a run that is not there is said to be so, once', async () => {
+test('a run that does not exist is reported once', async () => {
   const page = await openPage(browser);
   page.mayFail = true;
   await page.goto(`${mock.url}#/run/rlm-20260101T000000Z-ffffffff`);

@@ -1,5 +1,5 @@
-// The pages of the viewer against a mock: list, form, comparison and tokens; with the keyboard alone, for screen readers, in the
-// dark and on a phone.
+// The pages of the viewer against a mock: list, form, comparison and tokens; with the keyboard alone, for screen readers, in
+// dark mode and on a phone.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -44,13 +44,13 @@ test.afterEach(() => mock.stop());
 async function close(page) {
   assert.deepEqual(page.faults, []);
   assert.deepEqual(
-    page.asked.filter((url) => !url.startsWith(mock.url) && !url.startsWith('blob:')),
+    page.requestUrls.filter((url) => !url.startsWith(mock.url) && !url.startsWith('blob:')),
     [],
   );
   await page.context().close();
 }
 
-test('the list is filtered, paged and gone through with the keyboard alone', async () => {
+test('the list is filtered, paged and navigated with the keyboard alone', async () => {
   for (let n = 0; n < 60; n += 1)
     mock.runs[`rlm-20250101T0000${String(n).padStart(2, '0')}Z-0000aaaa`] = {
       events: [],
@@ -93,7 +93,7 @@ test('the list is filtered, paged and gone through with the keyboard alone', asy
   await close(page);
 });
 
-test('every view has landmarks, names for what can be used, and colours that can be read', async () => {
+test('every view has landmarks, names for its controls, and readable colours', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await openPage(browser, { colorScheme });
     for (const address of [
@@ -110,7 +110,7 @@ test('every view has landmarks, names for what can be used, and colours that can
   }
 });
 
-/** Runs in the page. */
+/** Evaluated in the page. */
 function audit() {
   const faults = [];
   for (const landmark of ['header', 'nav', 'main', 'footer'])
@@ -158,7 +158,7 @@ function audit() {
   return faults;
 }
 
-test('every control can be reached with Tab and is seen to have the focus', async () => {
+test('every control can be reached with Tab and shows its focus', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${OLD}/tree`);
   await page.getByRole('treeitem').first().waitFor();
@@ -189,7 +189,7 @@ test('every control can be reached with Tab and is seen to have the focus', asyn
   await close(page);
 });
 
-test('a new run: what is wrong is said at the field, and what is right is sent', async () => {
+test('a new run: errors are shown at their fields, and a valid form is sent', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/new`);
   await page.locator('option[value=repl]').waitFor({ state: 'attached' });
@@ -249,7 +249,7 @@ test('a path is completed as it is typed, with the keyboard alone', async () => 
   await close(page);
 });
 
-test('files are uploaded, and a plan is looked at first', async () => {
+test('files are uploaded, and the plan is shown first', async () => {
   mock.plan = {
     manifest: [
       { file: 'a/b.py', bytes: 3000, type: 'source_code' },
@@ -289,7 +289,7 @@ test('files are uploaded, and a plan is looked at first', async () => {
   await close(page);
 });
 
-test('the tools of an agent are shown with what they were asked and what they said', async () => {
+test('the tool calls of an agent are shown with their arguments and output', async () => {
   const HOSTILE = '<img src=x onerror="window.owned=1">';
   const [before, behind] = [EXPLORED.slice(0, -2), EXPLORED.slice(-2)];
   const last = before.length;
@@ -327,7 +327,7 @@ test('the tools of an agent are shown with what they were asked and what they sa
   await close(page);
 });
 
-test('findings: code is in code font, and the tab, the buttons and the groups say the same numbers', async () => {
+test('findings: code is in a code font, and the tab, the buttons and the groups show the same numbers', async () => {
   const items = Array.from({ length: 130 }, (_, n) => ({
     severity: n < 120 ? 'high' : 'low',
     content_type: n % 2 ? 'source_code' : 'prose',
@@ -391,7 +391,7 @@ test('two runs are compared: answers, figures, trees, findings', async () => {
   await close(page);
 });
 
-test('errors are recovered only where the run was, and no token is asked for in vain', async () => {
+test('errors are called recovered only if the run recovered, and a token is requested only if needed', async () => {
   const errors = [{ call: '0#0', code: 'model-refused', message: 'no' }];
   mock.runs[OLD].report = { findings: [], errors, outcome: { is: 'failed' } };
   mock.runs[LARGE].report = { findings: [], errors, outcome: { is: 'answered' } };
@@ -407,7 +407,7 @@ test('errors are recovered only where the run was, and no token is asked for in 
   await close(page);
 });
 
-test('a token is taken out of the address, kept for the tab, and sent', async () => {
+test('a token is removed from the address, stored for the tab, and sent', async () => {
   mock.token = 'spk_secret';
   const page = await openPage(browser);
   await page.goto(`${mock.url}#token=spk_secret&/run/${OLD}/cells`);

@@ -1,4 +1,4 @@
-// The pages against the real server, with real runs against the scripted model: from the form to the answer, over a
+// The pages against the real server, with real runs against the scripted model: from the form to the answer, across a
 // reload, a cancelled run, and a server that is killed in the middle.
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { BINARY, exploringRun, newScene, reviewRun, rulesFor, spelunk } from '..
 
 const scene = newScene();
 let [browser, model, server, review, explored] = [];
-/** Replies wait here while it is closed. */
+/** Delays the model's replies while it is closed. */
 const gate = {
   isOpen: true,
   waiting: [],
@@ -75,7 +75,7 @@ test.after(async () => {
 async function close(page) {
   assert.deepEqual(page.faults, []);
   assert.deepEqual(
-    page.asked.filter((url) => !url.startsWith(server.url) && !url.startsWith('blob:')),
+    page.requestUrls.filter((url) => !url.startsWith(server.url) && !url.startsWith('blob:')),
     [],
   );
   assert.equal(await page.evaluate(() => window.owned), undefined);
@@ -116,11 +116,11 @@ test('a citation opens the source on the server with the quote marked', async ()
   await close(page);
 });
 
-test('prompts and replies are fetched when they are looked at', async () => {
+test('prompts and replies are fetched when they are opened', async () => {
   const page = await openPage(browser);
   await page.goto(`${server.url}#/run/${explored}/tree`);
   await page.getByRole('treeitem').first().waitFor();
-  const blobs = () => page.asked.filter((url) => url.includes('/blobs/')).length;
+  const blobs = () => page.requestUrls.filter((url) => url.includes('/blobs/')).length;
   const before = blobs();
   await page.getByRole('tree').focus();
   await page.keyboard.press('j');
@@ -147,7 +147,7 @@ test('findings and the plan come from the server', async () => {
   await close(page);
 });
 
-test('from the form to the answer, seen live, over a reload in the middle', async () => {
+test('from the form to the answer, followed live across a reload', async () => {
   const page = await openPage(browser);
   gate.close();
   await startRun(page, 'Review this service for security problems, again', 'map');
@@ -177,7 +177,7 @@ test('a run is cancelled and resumed from its page', async () => {
   await close(page);
 });
 
-test('a server that is killed and started again is found again, and the run ends', async () => {
+test('the page reconnects to a server that was killed and restarted, and the run ends', async () => {
   const page = await openPage(browser);
   page.mayFail = true;
   gate.close();
@@ -210,7 +210,7 @@ test('files are uploaded and read', async () => {
   await close(page);
 });
 
-test('a path outside of every root is refused at its field', async () => {
+test('a path outside all roots is refused at its field', async () => {
   const page = await openPage(browser);
   page.mayFail = true;
   await page.goto(`${server.url}#/new`);
@@ -255,7 +255,7 @@ test('a report is saved as a file', async () => {
   await close(page);
 });
 
-test('with tokens: the page is open, what it shows is not', async () => {
+test('with tokens: the page is public, its data is not', async () => {
   const file = path.join(scene.root, 'tokens');
   writeFileSync(file, '');
   const printed = await spelunk(scene, ['serve', '--token-file', file, '--new-token', 'reader', '--scopes', 'read']);

@@ -1,5 +1,5 @@
-// Browser: a headless Chromium with a profile of its own. Every page fails its test if it logs an error, breaks its policy or
-// asks anyone but its own server for anything.
+// Browser: a headless Chromium with its own profile. A test fails if a page logs an error, violates its policy or sends a
+// request to another server.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -29,26 +29,26 @@ export async function openBrowser() {
   return chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 
-/** A page that keeps a list of everything that went wrong on it. */
+/** A page that records its errors in `faults` and its requests in `requestUrls`. */
 export async function openPage(browser, { viewport = DESK, colorScheme = 'light', reducedMotion = 'reduce' } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion });
   const page = await context.newPage();
   page.setDefaultTimeout(10000);
   page.faults = [];
-  page.asked = [];
+  page.requestUrls = [];
   page.on('console', (message) => message.type() === 'error' && !page.mayFail && page.faults.push(message.text()));
   page.on('pageerror', (error) => page.faults.push(String(error)));
-  page.on('request', (request) => page.asked.push(request.url()));
+  page.on('request', (request) => page.requestUrls.push(request.url()));
   return page;
 }
 
-/** A picture for people to look at. */
+/** Takes a screenshot for people to review. */
 export async function shoot(page, name) {
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage: false });
 }
 
-/** What axe finds wrong. It runs beside the page's own scripts, in a world that the page's policy does not reach. */
+/** The violations that axe finds. It runs in an isolated world, to which the page's policy does not apply. */
 export async function axe(page) {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send('Page.getFrameTree');

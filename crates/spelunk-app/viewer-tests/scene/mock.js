@@ -1,5 +1,5 @@
-// Mock: a small server that speaks the API of the viewer from journals in memory, so that a test can decide when each
-// event arrives and when a connection breaks. The real server has tests of its own against the same pages.
+// Mock: a small server that implements the viewer's API from journals in memory, so that a test controls when events arrive
+// and when connections break. Other tests run the same pages against the real server.
 
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -10,7 +10,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 const TYPES = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 
-/** Starts it. `runs` is `{id: {events, report, plan, blobs, source, row}}`; `push` adds events to one that is watched. */
+/** Starts it. `runs` is `{id: {events, report, plan, blobs, source, row}}`; `push` adds events to a run. */
 export async function startMock(runs) {
   const mock = { runs, requests: [], watchers: new Set(), created: [], refuse: null, token: null };
   const server = http.createServer((request, response) => {

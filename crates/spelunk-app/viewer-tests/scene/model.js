@@ -1,24 +1,24 @@
 // Model: a scripted model on a loopback port, in the wire format of `/v1/chat/completions`. Rules are tried in order; the
-// first whose words stand in the prompt answers.
+// first one that matches the prompt answers.
 
 import http from 'node:http';
 
-/** Starts it. `rules` are a list, or a function that gives one for a prompt. A rule is `{when: text or regex, reply: text or function of the prompt, paceMs, status}`. */
+/** Starts it. `rules` is a list, or a function from a prompt to one, of `{when, reply, last, paceMs, gate, status}`. */
 export async function startModel(rules) {
-  const asked = [];
+  const prompts = [];
   const server = http.createServer((request, response) => {
     let body = '';
     request.on('data', (piece) => {
       body += piece;
     });
-    request.on('end', () => answer(rules, asked, body, response).catch(() => response.destroy()));
+    request.on('end', () => answer(rules, prompts, body, response).catch(() => response.destroy()));
   });
   await new Promise((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   return {
     baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
-    asked,
+    prompts,
     stop: () => {
       server.closeAllConnections();
       server.close();
@@ -26,7 +26,7 @@ export async function startModel(rules) {
   };
 }
 
-async function answer(rules, asked, body, response) {
+async function answer(rules, prompts, body, response) {
   if (body === '') {
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify({ object: 'list', data: [{ id: 'scripted', object: 'model' }] }));
@@ -34,7 +34,7 @@ async function answer(rules, asked, body, response) {
   }
   const { messages, model, stream } = JSON.parse(body);
   const prompt = messages.map((message) => message.content).join('\n');
-  asked.push(prompt);
+  prompts.push(prompt);
   const last = messages[messages.length - 1].content;
   const rule = (typeof rules === 'function' ? rules(prompt) : rules).find(({ when, last: isLast }) =>
     when instanceof RegExp ? when.test(isLast ? last : prompt) : (isLast ? last : prompt).includes(when),

@@ -44,7 +44,7 @@ const finding = (type, severity, summary, file, line, evidence, more = {}) => ({
   ...more,
 });
 
-/** What analysts and the synthesis say. */
+/** The replies to analysts and to the synthesis. */
 const REVIEW = [
   {
     when: 'final part of a report',
@@ -96,7 +96,7 @@ const REVIEW = [
   { when: /./u, reply: '[]', paceMs: 3 },
 ];
 
-/** What the recursive loop says, turn by turn. */
+/** The replies to the recursive loop, turn by turn. */
 const EXPLORE = [
   { when: 'SUB:', last: true, reply: (prompt) => `This part speaks of ${prompt.length} characters.`, paceMs: 8 },
   {
@@ -126,7 +126,7 @@ const EXPLORE = [
   },
 ];
 
-/** A workspace of its own with documents in it. */
+/** A fresh workspace with documents in it. */
 export function newScene() {
   const root = mkdtempSync(path.join(tmpdir(), 'viewer-'));
   mkdirSync(path.join(root, 'home'));
@@ -148,7 +148,7 @@ export function newScene() {
   };
 }
 
-/** Runs the binary to its end; its exit code is not judged, because a partial answer has one of its own. */
+/** Runs the binary to its end. The exit code is ignored, because partial answers have a non-zero one. */
 export async function spelunk(scene, args, model) {
   try {
     const { stdout } = await promisify(execFile)(BINARY, args, {
@@ -163,7 +163,7 @@ export async function spelunk(scene, args, model) {
   }
 }
 
-/** The run that `work` makes. */
+/** The id of the run that `work` creates. */
 async function made(scene, work) {
   const runs = () =>
     existsSync(path.join(scene.work, '.spelunk/runs')) ? readdirSync(path.join(scene.work, '.spelunk/runs')) : [];
@@ -210,11 +210,11 @@ export async function exploringRun(scene) {
   return run;
 }
 
-/** The rules for any run: a session of code is explored, everything else is reviewed. */
+/** The rules for any run: `EXPLORE` for prompts of a Python session, `REVIEW` for all others. */
 export const rulesFor = (prompt) =>
   prompt.includes('The text is in a Python session') || prompt.startsWith('SUB:') ? EXPLORE : REVIEW;
 
-/** The events of a run, as they are on disk. */
+/** The events of a run, from disk. */
 export function journal(scene, run) {
   const text = readFileSync(path.join(scene.work, '.spelunk/runs', run, 'journal.jsonl'), 'utf8');
   return text
@@ -223,7 +223,7 @@ export function journal(scene, run) {
     .map((line) => JSON.parse(line));
 }
 
-/** Writes the run as one page and gives its path. */
+/** Exports the run as one page and returns its path. */
 export async function exportPage(scene, run) {
   const file = path.join(scene.root, `${run}.html`);
   await spelunk(scene, ['run', 'export', run, '--html', file]);

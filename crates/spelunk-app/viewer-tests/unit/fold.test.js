@@ -1,5 +1,5 @@
-// The page's fold against the engine's: the same journals, the same totals. The golden files are written by the engine's
-// own test (`UPDATE_EXPECT=1 cargo test -p spelunk viewer`).
+// The page's fold against the engine's: the same journals must give the same totals. The engine's test writes the golden
+// files (`UPDATE_EXPECT=1 cargo test -p spelunk-app viewer`).
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -120,7 +120,7 @@ test('no event is strange enough to break the fold', () => {
   assert.deepEqual(Object.keys(run.skipped), ['__proto__', 'constructor']);
 });
 
-test('the tools of an agent stand in their frame, with what they changed', () => {
+test('tool calls of an agent are in its frame, with the files that they changed', () => {
   const run = applyAll(emptyRun(), [
     { seq: 1, type: 'frame.opened', frame: '0', strategy: 'agent' },
     { seq: 2, type: 'tool.ran', frame: '0', tool: 0, name: 'Grep', arguments: { text: '{}' }, output: { text: 'a' } },

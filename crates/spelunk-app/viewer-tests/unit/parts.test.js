@@ -1,4 +1,4 @@
-// The parts of the page that are pure: the reader of event streams, lanes, areas, quotes, Markdown and numbers.
+// The pure parts of the page: the event stream parser, lanes, areas, quotes, Markdown and numbers.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,7 +14,7 @@ import { branchSums, filterOf, nested, passing, rows } from '../../viewer/tree.j
 import { effectState, pendingEffects } from '../../viewer/effects.js';
 import { applyAll, emptyRun } from '../../viewer/fold.js';
 
-test('a stream cut anywhere gives the same messages', () => {
+test('a stream split at any point yields the same messages', () => {
   const text =
     ': hello\r\n\r\nid: 1\nevent: run.started\ndata: {"a":1}\n\nevent: call.streamed\ndata: {"b":"ü"}\n\ndata: x\ndata: y\n\nevent: end\ndata: {}\n\nid: 9\ndata: torn';
   const whole = sseReader().feed(text);
@@ -37,7 +37,7 @@ test('a line without end is refused', () => {
   }, /endless line/u);
 });
 
-test('calls that overlap have lanes of their own, and a free lane is used again', () => {
+test('calls that overlap have separate lanes, and a free lane is reused', () => {
   const call = (id, startedActiveMs, settledActiveMs) => ({ id, startedActiveMs, settledActiveMs });
   const { bars, nLanes } = lanes([call('a', 0, 10), call('b', 2, 4), call('c', 4, 9), call('d', 10, null)], 20);
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('calls that overlap have lanes of their own, and a free lane is used again'
   ]);
 });
 
-test('areas are in proportion, lie in the box and do not overlap', () => {
+test('areas are proportional, stay in the box and do not overlap', () => {
   const values = [60, 30, 20, 10, 5, 5, 1];
   const box = { x: 10, y: 20, w: 300, h: 200 };
   const placed = squarify(values, box);
@@ -98,7 +98,7 @@ test('areas are in proportion, lie in the box and do not overlap', () => {
   );
 });
 
-test('folders are cut off at a depth, whatever a path says', () => {
+test('folders end at a maximum depth, whatever the path', () => {
   const deep = `${'a/'.repeat(5000)}x.py`;
   const root = folders([
     { path: deep, bytes: 3 },
@@ -114,7 +114,7 @@ test('folders are cut off at a depth, whatever a path says', () => {
   assert.ok(depth <= 6, String(depth));
 });
 
-test('a quote is marked where it stands, over lines and with other blanks', () => {
+test('a quote is marked where it occurs, across lines and with different white space', () => {
   const lines = ['first line', 'the  magic', 'number is 42.', 'the magic number is 42.'];
   assert.deepEqual(Array.from(locate(lines, 1, 'magic number is')), [
     [1, [5, 10]],
@@ -126,7 +126,7 @@ test('a quote is marked where it stands, over lines and with other blanks', () =
   assert.equal(locate(lines, 0, '   ').size, 0);
 });
 
-test('Markdown is read as the reports read it', () => {
+test('Markdown is parsed as in reports', () => {
   assert.deepEqual(
     blocks('# A\ntext\nmore\n\n- one\n  1. two\n> said\n```\n<b>\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n---').map(
       (block) => block.is,
@@ -136,7 +136,7 @@ test('Markdown is read as the reports read it', () => {
   assert.deepEqual(blocks('```\nopen'), [{ is: 'code', lines: ['open'] }]);
 });
 
-test('numbers read as the command line writes them', () => {
+test('numbers are formatted as on the command line', () => {
   assert.deepEqual([0, 999, 1000, 3141592, 940000000].map(bytes), ['0 B', '999 B', '1.0 kB', '3.1 MB', '940 MB']);
   assert.deepEqual([7, 12345, 2000000].map(tokens), ['7', '12.3k', '2.0M']);
   assert.deepEqual([0, 1, 100, 2345, 99950, 100000, 5000001].map(dollars), [
@@ -209,7 +209,7 @@ test('what a cell made is below it: not the turn that wrote it, nor a turn that 
 });
 
 test('a cell that was asked for two calls and made one has one', () => {
-  // A typed call keeps a number for its correction.
+  // A typed call reserves a number for its correction.
   const run = runOf(opened('0'), started('0', 0), settled('0', 0), started('0', 1), settled('0', 1), ran('0', 0, 2, 0, 25));
   assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0:0', ['0#1']]]);
 });
@@ -237,13 +237,13 @@ test('a call that needs consent waits until it is decided, and a resumed run ask
   assert.deepEqual(shape(nested(decided, '0')), ['0!0']);
 });
 
-test('what a tool opened is below it', () => {
+test('frames that a tool opened are below it', () => {
   const tool = ['tool.ran', '0', { tool: 0, name: 'delegate', took_ms: 25, arguments: { text: '' }, output: { text: '' } }];
   const run = runOf(opened('0', 'agent'), started('0', 0), settled('0', 0), opened('0.0'), started('0.0', 0), tool);
   assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0!0', ['0.0']]]);
 });
 
-test('a branch has its own sum and that of all below it', () => {
+test('a branch has its own sum and a total with its descendants', () => {
   const run = runOf(opened('0'), opened('0.0'), opened('0.0.0'), started('0.0.0', 0), settled('0.0.0', 0, 5), started('0', 0), settled('0', 0, 2));
   const sums = branchSums(run);
   assert.deepEqual(
@@ -256,7 +256,7 @@ test('a branch has its own sum and that of all below it', () => {
   assert.deepEqual(kept('nothing like this'), []);
 });
 
-test('frames, calls and cells are bars, children below their parents, and what is open reaches to now', () => {
+test('frames, calls and cells are bars, children below their parents, and open bars extend to now', () => {
   const run = runOf(opened('0'), started('0', 0), settled('0', 0), opened('0.0'), opened('0.1'), started('0.1', 0));
   const { bars, nLanes } = flameBars(run, 100);
   assert.deepEqual(

@@ -1,25 +1,25 @@
-"""Calls of the host. The code of a cell runs in a thread of its own; the main thread speaks with the host, keeps the time,
-and simply does not come back to a cell that is over: no `except` and no `finally` of it can run then.
+"""Host calls. A cell's code runs in its own thread. The main thread talks to the host and enforces the time limit; it never
+resumes a cell that is over, so none of that cell's `except` and `finally` blocks can run.
 
-Where code starts threads for its calls (`ThreadPoolExecutor`) or awaits them, one task runs at a time and its order is the
-program's; calls that wait are sent together."""
+If code starts threads for its calls (`ThreadPoolExecutor`) or awaits them, one task runs at a time, in program order; calls
+that are waiting are sent together."""
 import threading
 import _queue
 
 _messages = _queue.SimpleQueue()
-_here = threading.local()
+_thread_local = threading.local()
 
 
 class _Cell:
-    """The cell that runs: what it may still do, and who waits in it."""
+    """The running cell: its call limit, and its waiting calls and tasks."""
 
     def __init__(self, calls_max):
         self.calls_max = calls_max
         self.n_calls = 0
         self.is_async = False
-        # Futures and tasks with the call that each waits for.
+        # Prepared calls, each with the function that resumes its caller.
         self.waiting = []
-        # Tasks that have not begun, because enough run.
+        # Tasks that have not started because too many are running.
         self.queued = []
         self.n_running = 0
 
@@ -28,13 +28,13 @@ _cell = _Cell(0)
 
 
 def _park_for_good():
-    """What called this is over."""
+    """Blocks the calling thread forever, because its cell is over."""
     while True:
         _queue.SimpleQueue().get()
 
 
-def _ask(calls):
-    """Sends calls and waits for the replies of the host: one outcome for each."""
+def _exchange(calls):
+    """Sends calls to the host and waits for the replies. Returns one outcome per call."""
     answer = _queue.SimpleQueue()
     _messages.put(("calls", calls, answer))
     return [_outcome(reply) for reply in answer.get()]
@@ -48,19 +48,19 @@ def _outcome(reply):
 
 
 def _exception_of(kind, message):
-    found = _exceptions.get(kind) or getattr(builtins, kind, None)
+    exception_type = _exceptions.get(kind) or getattr(builtins, kind, None)
     if kind == "JSONDecodeError":
         return json.JSONDecodeError(message, "", 0)
-    if not (isinstance(found, type) and issubclass(found, BaseException)):
-        found = _exceptions[kind] = type(kind, (Exception,), {"__module__": "__main__"})
+    if not (isinstance(exception_type, type) and issubclass(exception_type, BaseException)):
+        exception_type = _exceptions[kind] = type(kind, (Exception,), {"__module__": "__main__"})
     try:
-        return found(message)
+        return exception_type(message)
     except Exception:
         return Exception(message)
 
 
 def _prepare(name, receiver, args, kwargs):
-    """A call as it is sent. It counts when it is made."""
+    """Encodes a call. It counts toward the limit now, not when it is sent."""
     cell = _cell
     cell.n_calls += 1
     if cell.n_calls > cell.calls_max:
@@ -78,21 +78,21 @@ def _prepare(name, receiver, args, kwargs):
 
 
 def _call(name, receiver, args, kwargs):
-    """Calls the host and waits, in whichever thread this is."""
+    """Calls the host and waits, in the cell's thread or in a task."""
     prepared = _prepare(name, receiver, args, kwargs)
-    task = getattr(_here, "task", None)
-    value, error = task.wait_for(prepared) if task else _ask([prepared])[0]
+    task = getattr(_thread_local, "task", None)
+    value, error = task.wait_for(prepared) if task else _exchange([prepared])[0]
     if error is not None:
         raise error
     return value
 
 
 def _flush():
-    """Sends all calls that wait and lets who waited go on, one after the other. `False` if nobody waits."""
+    """Sends all waiting calls and resumes their callers in turn. `False` if nothing waited and no task could start."""
     waiting, _cell.waiting = _cell.waiting, []
     if not waiting:
         return _begin_queued()
-    outcomes = _ask([call for call, _ in waiting])
+    outcomes = _exchange([call for call, _ in waiting])
     for (_, resume), outcome in zip(waiting, outcomes):
         resume(outcome)
     _begin_queued()
@@ -108,7 +108,7 @@ def _begin_queued():
 
 
 class _Task:
-    """A function in a thread that runs only when it is its turn."""
+    """A function in its own thread, which runs only when it is its turn."""
 
     def __init__(self, work, n_max, done):
         self.work, self.n_max, self.done = work, n_max, done
@@ -121,7 +121,7 @@ class _Task:
         self.back.get()
 
     def run(self):
-        _here.task = self
+        _thread_local.task = self
         try:
             outcome = self.work(), None
         except BaseException as error:
@@ -140,7 +140,7 @@ class _Task:
         self.back.get()
 
 
-def _calm_futures(module):
+def _patch_futures(module):
     """Executors and futures whose threads take turns."""
     base = sys.modules["concurrent.futures._base"]
 
@@ -204,8 +204,8 @@ def _calm_futures(module):
     module.as_completed, module.wait = as_completed, wait
 
 
-def _calm_asyncio(module):
-    """An event loop on the clock of the session that waits for the host and for nothing else."""
+def _patch_asyncio(module):
+    """Event loops that use the session's clock and wait only for the host."""
 
     class Loop(module.BaseEventLoop):
         def __init__(self):
@@ -273,13 +273,13 @@ def _calm_asyncio(module):
 
 
 async def _awaited(value):
-    """What `await` gives for a value that is none to await: itself."""
+    """Awaits a value, or returns it unchanged if it is not awaitable."""
     if hasattr(value, "__await__"):
         return await value
     return value
 
 
-async def _call_later(prepared):
+async def _call_async(prepared):
     import asyncio
 
     future = asyncio.get_running_loop().create_future()
@@ -294,14 +294,14 @@ async def _call_later(prepared):
 
 def _host_function(name, doc, is_awaitable):
     def function(*args, **kwargs):
-        if is_awaitable and _cell.is_async and getattr(_here, "task", None) is None:
-            return _call_later(_prepare(name, None, args, kwargs))
+        if is_awaitable and _cell.is_async and getattr(_thread_local, "task", None) is None:
+            return _call_async(_prepare(name, None, args, kwargs))
         return _call(name, None, args, kwargs)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = doc, "__main__"
     try:
-        # What `inspect.signature` looks at: the first line of the text is the signature.
+        # For `inspect.signature`: the first line of the documentation is the signature.
         stub = {}
         exec("from __future__ import annotations\ndef %s: pass" % doc.split("\n")[0], stub)
         function.__wrapped__ = stub[name]
@@ -310,5 +310,5 @@ def _host_function(name, doc, is_awaitable):
     return function
 
 
-_after_import["concurrent.futures"] = _calm_futures
-_after_import["asyncio"] = _calm_asyncio
+_after_import["concurrent.futures"] = _patch_futures
+_after_import["asyncio"] = _patch_asyncio

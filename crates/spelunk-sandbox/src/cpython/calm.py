@@ -1,5 +1,5 @@
-"""The same in each run: a clock that moves with each reading, chance from a seed, addresses of nothing real. What must be
-changed in a module is changed when it is imported, because most sessions import few."""
+"""Makes runs repeatable: a clock that advances when it is read, random numbers from a seed, fixed process ids. Modules are
+patched when they are imported, because most sessions import few."""
 import _thread
 import posix
 import threading
@@ -27,7 +27,7 @@ class _Clock:
 _clock = _Clock()
 
 
-def _quiet_time(module):
+def _patch_time(module):
     gmtime, strftime = module.gmtime, module.strftime
     wall = lambda: _clock.read() / 1000
     since = lambda: (_clock.read() - _clock.start_ms) / 1000
@@ -44,8 +44,8 @@ def _quiet_time(module):
     module.ctime = lambda seconds=None: module.asctime(module.gmtime(seconds))
 
 
-class _Chance:
-    """Bytes from the seed, where the kernel's would be."""
+class _SeededBytes:
+    """Random bytes from the seed, in place of the kernel's."""
 
     def __init__(self, seed):
         import _random
@@ -55,8 +55,8 @@ class _Chance:
         return self.source.getrandbits(8 * n_bytes).to_bytes(n_bytes, "little") if n_bytes else b""
 
 
-def _quiet_process():
-    """What tells one process from another, or how long it has run."""
+def _patch_process():
+    """Hides what distinguishes processes: their ids, their load and times, and `/proc`."""
     since = lambda: (_clock.read() - _clock.start_ms) / 1000
     fixed = {"getpid": 1, "getppid": 0, "getpgrp": 1, "getsid": 1, "getpgid": 1, "getloadavg": (0.0, 0.0, 0.0)}
     for name, value in fixed.items():
@@ -69,28 +69,28 @@ def _quiet_process():
     threading.get_native_id = _thread.get_native_id = lambda: 1
 
 
-def _quiet_resource(module):
+def _patch_resource(module):
     module.getrusage = lambda _who: module.struct_rusage((0.0, 0.0) + (0,) * 14)
 
 
 def _without_proc(call):
-    """`/proc`, `/sys` and `/dev` differ from process to process. Their files cannot be read; their links and times could."""
+    """Hides `/proc`, `/sys` and `/dev`, which vary between processes. The kernel hides their contents, not their metadata."""
 
-    def looked(path=".", *args, **more):
+    def guarded(path=".", *args, **kwargs):
         if isinstance(path, (str, bytes, os.PathLike)):
             name = os.path.normpath(os.fsdecode(path))
             if name.lstrip("/").split("/")[0] in ("proc", "sys", "dev") and name.startswith("/"):
                 raise PermissionError(13, "Permission denied", os.fspath(path))
-        return call(path, *args, **more)
+        return call(path, *args, **kwargs)
 
-    return looked
+    return guarded
 
 
-def _quiet_random(module):
-    seeded = module.Random.seed
+def _patch_random(module):
+    plain_seed = module.Random.seed
 
     def seed(self, a=None, version=2):
-        seeded(self, os.urandom(16) if a is None else a, version)
+        plain_seed(self, os.urandom(16) if a is None else a, version)
 
     module.Random.seed = seed
     module.seed = module._inst.seed
@@ -98,7 +98,7 @@ def _quiet_random(module):
 
 
 _seed = 0
-_after_import = {"random": _quiet_random, "resource": _quiet_resource}
+_after_import = {"random": _patch_random, "resource": _patch_resource}
 
 
 class _Loader:
@@ -117,7 +117,7 @@ class _Loader:
 
 
 class _Finder:
-    """Finds what the others find, and sees to it that a module is changed once it ran."""
+    """Finds modules as the other finders do, and patches a module after it is executed."""
 
     def find_spec(self, name, path, target=None):
         change = _after_import.get(name)
@@ -131,18 +131,18 @@ class _Finder:
         return spec
 
 
-# Native code is confined like all else, but nobody needs it here.
+# Native code is confined like everything else, but no cell needs it.
 _REFUSED = ("ctypes", "_ctypes", "cffi")
 
 
-def _be_calm(clock_ms, seed, keeps_datetime):
+def _make_deterministic(clock_ms, seed, keeps_c_datetime):
     global _seed
     _seed = seed
     _clock.now_ms = _clock.start_ms = clock_ms
-    _quiet_time(time)
-    os.urandom = posix.urandom = _Chance(seed)
-    _quiet_process()
+    _patch_time(time)
+    os.urandom = posix.urandom = _SeededBytes(seed)
+    _patch_process()
     sys.meta_path.insert(0, _Finder())
-    if not keeps_datetime:
-        # Its twin in Python reads the clock above, the one in C reads the real one.
+    if not keeps_c_datetime:
+        # The Python implementation reads the clock above; the C one reads the real clock.
         sys.modules["_datetime"] = sys.modules["_zoneinfo"] = None

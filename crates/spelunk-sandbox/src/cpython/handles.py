@@ -1,4 +1,4 @@
-"""Host objects. What a cell does with one is a call of the host; `re` is taught to take one where it takes text."""
+"""Host objects. Every operation on one is a host call; the functions of `re` also accept one in place of text."""
 import re
 
 _keys = {}
@@ -6,7 +6,7 @@ _handles = {}
 
 
 class _Handle:
-    """A host object. Its key is kept outside of it, so that no attribute gives it away."""
+    """A host object. Its key is stored outside it, so that no attribute reveals it."""
 
     __slots__ = ("__weakref__",)
 
@@ -48,7 +48,7 @@ class _Handle:
         raise AttributeError("'%s' object attribute '%s' is read-only" % (type(self).__name__, name))
 
 
-# What `isinstance` is told.
+# The type that `isinstance` sees.
 _LIKE = {"Text": str, "Documents": dict, "Records": list}
 _classes = {}
 
@@ -83,7 +83,7 @@ def _method(handle, name, *args):
 
 
 def _iterate(handle, name, *args):
-    """Items of the host, a batch at a time."""
+    """Items from the host, fetched in batches."""
     cursor = 0
     while True:
         items, cursor = _method(handle, name, *args, cursor)
@@ -93,10 +93,10 @@ def _iterate(handle, name, *args):
 
 
 class _Match:
-    """A match within a host object, as the host described it."""
+    """A match in a host object, made from the host's reply."""
 
-    def __init__(self, told, pattern, handle):
-        self._groups, self._spans, self._names = told["groups"], told["spans"], told["names"]
+    def __init__(self, reply, pattern, handle):
+        self._groups, self._spans, self._names = reply["groups"], reply["spans"], reply["names"]
         self.re, self.string = pattern, handle
         self.pos, self.endpos = 0, None
 
@@ -145,23 +145,23 @@ class _Match:
         return "<re.Match object; span=%r, match=%r>" % (self.span(), self.group())
 
 
-def _searched(name, pattern, flags, handle, rest):
-    """A function of `re` over a host object."""
+def _search_handle(name, pattern, flags, handle, rest):
+    """Calls a function of `re` on a host object."""
     if isinstance(pattern, re.Pattern):
         pattern, flags = pattern.pattern, pattern.flags & ~re.UNICODE
     flags = int(flags)
-    wrap = lambda told: None if told is None else _Match(told, _plain_compile(pattern, flags), handle)
+    wrap = lambda reply: None if reply is None else _Match(reply, _plain_compile(pattern, flags), handle)
     if name == "finditer":
-        return (wrap(told) for told in _iterate(handle, "re.finditer", pattern, flags))
+        return (wrap(reply) for reply in _iterate(handle, "re.finditer", pattern, flags))
     if name in ("sub", "subn") and callable(rest[0]):
-        return _replaced(name, pattern, flags, handle, *rest)
+        return _replace_matches(name, pattern, flags, handle, *rest)
     found = _method(handle, "re." + name, pattern, flags, *rest)
     return wrap(found) if name in ("search", "match", "fullmatch") else found
 
 
-def _replaced(name, pattern, flags, handle, replace, count=0):
+def _replace_matches(name, pattern, flags, handle, replace, count=0):
     pieces, at, n_replaced = [], 0, 0
-    for match in _searched("finditer", pattern, flags, handle, ()):
+    for match in _search_handle("finditer", pattern, flags, handle, ()):
         if count and n_replaced >= count:
             break
         pieces += [handle[at:match.start()], replace(match)]
@@ -190,7 +190,7 @@ class _Pattern:
             if not _is_handle(text):
                 return plain(*args, **kwargs)
             rest = list(args[:at - 1]) + list(args[at:]) + [kwargs[key] for key in ("maxsplit", "count") if key in kwargs]
-            return _searched(name, self._plain, 0, text, rest)
+            return _search_handle(name, self._plain, 0, text, rest)
 
         return method
 
@@ -211,14 +211,14 @@ class _Pattern:
         return _plain_compile, (self._plain.pattern, self._plain.flags)
 
 
-# Where the text stands among the arguments, after the pattern.
+# The position of the text among the arguments; the pattern is at 0.
 _TEXT_AT = {"search": 1, "match": 1, "fullmatch": 1, "findall": 1, "finditer": 1, "split": 1, "sub": 2, "subn": 2}
 
 
-def _teach_re():
-    """Only in sessions that have host objects: for all others `re` is as it was."""
+def _patch_re():
+    """Used only in sessions with host objects; in all others `re` is unchanged."""
 
-    def taught(name, at):
+    def patched(name, at):
         plain = getattr(re, name)
 
         def function(pattern, *args, **kwargs):
@@ -226,16 +226,16 @@ def _teach_re():
             if not _is_handle(text):
                 return plain(pattern, *args, **kwargs)
             rest = list(args[:at - 1])
-            after = list(args[at:])
+            trailing = list(args[at:])
             limit = "maxsplit" if name == "split" else "count"
             if name in ("split", "sub", "subn"):
-                rest.append(after.pop(0) if after else kwargs.get(limit, 0))
-            flags = after.pop(0) if after else kwargs.get("flags", 0)
-            return _searched(name, pattern, flags, text, rest)
+                rest.append(trailing.pop(0) if trailing else kwargs.get(limit, 0))
+            flags = trailing.pop(0) if trailing else kwargs.get("flags", 0)
+            return _search_handle(name, pattern, flags, text, rest)
 
         function.__name__, function.__doc__ = name, plain.__doc__
         return function
 
     for name, at in _TEXT_AT.items():
-        setattr(re, name, taught(name, at))
+        setattr(re, name, patched(name, at))
     re.compile = lambda pattern, flags=0: _Pattern(_plain_compile(pattern, flags))

@@ -1,5 +1,5 @@
-"""Files that the host keeps: where the setup has the host function `_files(what, path, data)`, what a cell does with `open`,
-`pathlib` and `os` becomes a call of it. The files of the machine are then out of sight, but for modules that are imported."""
+"""Files stored by the host. If the setup has the host function `_files(what, path, data)`, a cell's `open`, `pathlib` and
+`os` operations call it. The machine's files are then hidden, except for modules that are imported."""
 import builtins
 import io
 import os
@@ -11,16 +11,16 @@ import weakref
 _open_files = []
 
 
-def _settle_files():
-    """Writes what is still open: a cell that ends has written its files."""
-    for file in [kept() for kept in _open_files]:
+def _flush_files():
+    """Flushes open files, so that a cell's files are written when it ends."""
+    for file in [reference() for reference in _open_files]:
         if file is not None and not file.closed:
             file.flush()
-    _open_files[:] = [kept for kept in _open_files if kept() is not None]
+    _open_files[:] = [reference for reference in _open_files if reference() is not None]
 
 
 def _file_call(what, path, data=None):
-    """Asks the host. It counts like any call, but is not refused for it: reading many files is what files are for."""
+    """Calls the host. The call counts, but the limit does not stop it: a cell may well read many files."""
     _cell.n_calls += 1
     to_wire = _ToWire()
     try:
@@ -28,13 +28,13 @@ def _file_call(what, path, data=None):
     except _TooLarge:
         raise OSError(27, "File too large: write less at once") from None
     prepared = {"name": "_files", "receiver": None, "args": args, "kwargs": []}
-    task = getattr(_here, "task", None)
-    value, error = task.wait_for(prepared) if task else _ask([prepared])[0]
+    task = getattr(_thread_local, "task", None)
+    value, error = task.wait_for(prepared) if task else _exchange([prepared])[0]
     if error is not None:
         if isinstance(error, OSError) and error.errno is None:
-            # The number stands in the message; `pathlib` looks for it.
-            said = str(error)
-            number = said[7:].split("]")[0] if said.startswith("[Errno ") else ""
+            # `pathlib` checks `errno`; the message contains it.
+            message = str(error)
+            number = message[7:].split("]")[0] if message.startswith("[Errno ") else ""
             error.errno = int(number) if number.isdecimal() else 5
         raise error
     return value
@@ -45,8 +45,8 @@ class _Kept:
 
     _path = None
 
-    def _begin(self, path, is_appending, kept):
-        self._path, self._is_appending, self._kept = path, is_appending, kept
+    def _bind(self, path, is_appending, saved):
+        self._path, self._is_appending, self._saved = path, is_appending, saved
         _open_files.append(weakref.ref(self))
         return self
 
@@ -59,13 +59,13 @@ class _Kept:
         if self._path is None:
             return
         content = self.getvalue()
-        if content == self._kept:
+        if content == self._saved:
             return
         if self._is_appending:
-            _file_call("append", self._path, content[len(self._kept):])
+            _file_call("append", self._path, content[len(self._saved):])
         else:
             _file_call("write", self._path, content)
-        self._kept = content
+        self._saved = content
 
     def close(self):
         if self.closed:
@@ -79,7 +79,7 @@ class _Kept:
         self.close()
 
     def __del__(self):
-        # Who forgets to close a file means to have written it. The main thread speaks with the host and cannot wait for it.
+        # A file that was not closed is still saved. The main thread talks to the host, so it cannot wait for a call here.
         if threading.current_thread() is not threading.main_thread():
             self.close()
 
@@ -93,10 +93,10 @@ class _KeptBytes(_Kept, io.BytesIO):
 
 
 class _Entry:
-    """What `os.scandir` gives for a name."""
+    """An entry of `os.scandir`."""
 
-    def __init__(self, below, name):
-        self.name, self.path = name, os.path.join(below, name)
+    def __init__(self, parent_path, name):
+        self.name, self.path = name, os.path.join(parent_path, name)
 
     def is_dir(self, *, follow_symlinks=True):
         return os.path.isdir(self.path)
@@ -140,8 +140,8 @@ class _Entries:
         pass
 
 
-def _teach_files():
-    """Puts the host's files in the place of the machine's."""
+def _patch_files():
+    """Replaces the machine's files with the host's."""
 
     call = _file_call
 
@@ -155,7 +155,7 @@ def _teach_files():
         name, is_bytes, kinds = name_of(file), "b" in mode, set(mode) & set("rwax")
         if not set(mode) <= set("rwaxbt+") or len(kinds) != 1 or {"b", "t"} <= set(mode):
             raise ValueError("invalid mode: %r" % mode)
-        # `locale` is what `pathlib` says for none.
+        # `pathlib` passes `locale` if no encoding is given.
         encoding = "utf-8" if encoding in (None, "locale") else encoding
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig"):
             raise LookupError("files of the folder are UTF-8, not %s: open it with 'rb' and decode it" % encoding)
@@ -170,10 +170,10 @@ def _teach_files():
             old = old if is_bytes else old.decode("utf-8", errors or "strict")
             opened.write(old)
             opened.seek(0)
-            return opened._begin(name, False, old)
-        # The place is made now: one that may not be written says so here.
+            return opened._bind(name, False, old)
+        # The file is created now, so that a path that may not be written fails here.
         call("append" if kinds == {"a"} else "write", name, b"")
-        return opened._begin(name, kinds == {"a"}, b"" if is_bytes else "")
+        return opened._bind(name, kinds == {"a"}, b"" if is_bytes else "")
 
     def host_stat(path, *, dir_fd=None, follow_symlinks=True):
         if isinstance(path, int):
@@ -194,33 +194,33 @@ def _teach_files():
             raise FileNotFoundError(2, "No such file or directory", name)
         call("make_directory", name)
 
-    def asks(what):
+    def predicate(what):
         return lambda path: isinstance(path, (str, bytes, os.PathLike)) and call(what, name_of(path))
 
-    def listed(path="."):
+    def list_names(path="."):
         return call("list", name_of(path))
 
-    def missing(*given, **more):
+    def not_implemented(*args, **kwargs):
         raise OSError(38, "Function not implemented for files of the folder")
 
     if sys.version_info < (3, 11):
-        # This `pathlib` keeps what it calls from the moment it was imported.
+        # Before Python 3.11, `pathlib` binds the functions it calls when it is imported.
         import pathlib
 
         for name in ("stat", "open", "listdir", "scandir", "mkdir", "unlink", "rmdir", "rename", "replace", "chmod"):
-            later = lambda *given, _name=name, **more: getattr(io if _name == "open" else os, _name)(*given, **more)
-            setattr(pathlib._normal_accessor, name, later)
+            late_bound = lambda *args, _name=name, **kwargs: getattr(io if _name == "open" else os, _name)(*args, **kwargs)
+            setattr(pathlib._normal_accessor, name, late_bound)
     builtins.open = io.open = host_open
     os.stat = os.lstat = host_stat
     os.mkdir = host_mkdir
     os.remove = os.unlink = lambda path, *, dir_fd=None: call("remove", name_of(path))
     os.rmdir = lambda path, *, dir_fd=None: call("remove", name_of(path))
-    os.listdir = listed
-    os.scandir = lambda path=".": _Entries([_Entry(name_of(path), name) for name in listed(path)])
-    os.path.exists = os.path.lexists = asks("exists")
-    os.path.isfile, os.path.isdir = asks("is_file"), asks("is_dir")
+    os.listdir = list_names
+    os.scandir = lambda path=".": _Entries([_Entry(name_of(path), name) for name in list_names(path)])
+    os.path.exists = os.path.lexists = predicate("exists")
+    os.path.isfile, os.path.isdir = predicate("is_file"), predicate("is_dir")
     os.path.islink = lambda path: False
     os.path.getsize = lambda path: call("size", name_of(path))
-    os.rename = os.replace = os.link = os.symlink = os.chmod = os.chdir = os.truncate = missing
-    os.access = lambda path, mode, **more: call("exists", name_of(path))
+    os.rename = os.replace = os.link = os.symlink = os.chmod = os.chdir = os.truncate = not_implemented
+    os.access = lambda path, mode, **kwargs: call("exists", name_of(path))
     os.getcwd = lambda: "/"

@@ -1,5 +1,5 @@
-"""Frames and values, as `wire.rs` has them. The first part of the worker script: it also takes the pipes out of reach of
-whoever writes to descriptors 0 and 1 by habit."""
+"""Frames and values, in the encoding of `wire.rs`. The first part of the worker script: it also moves the pipes away from
+descriptors 0 and 1, which the code of a cell may use."""
 import sys
 
 sys.path[:] = sys.argv[1:]
@@ -19,7 +19,7 @@ _frames_in, _frames_out = os.dup(0), os.dup(1)
 
 
 def _detach():
-    """Reading descriptor 0 ends at once, writing to 1 breaks."""
+    """Makes reads from descriptor 0 end at once and writes to 1 fail with a broken pipe."""
     for descriptor, end in ((0, 0), (1, 1)):
         pipe = os.pipe()
         os.dup2(pipe[end], descriptor)
@@ -42,7 +42,7 @@ def _read_exactly(n_bytes):
 
 
 def _receive():
-    """The next message, as its name and its content."""
+    """The name and content of the next message."""
     body = _read_exactly(int.from_bytes(_read_exactly(4), "little"))
     message = json.loads(body, object_hook=_from_wire)
     if isinstance(message, str):
@@ -71,7 +71,7 @@ class _TooLarge(Exception):
 
 
 def _clean(text):
-    """Text as UTF-8 can hold it. Subclasses of `str` come out as plain ones."""
+    """Text that UTF-8 can encode, always as a plain `str`."""
     text = str.__str__(text)
     try:
         text.encode("utf-8")
@@ -93,7 +93,7 @@ _LISTS = (list, collections.deque, range, type({}.keys()), type({}.values()), ty
 
 
 class _ToWire:
-    """One message's worth of values: counted, because a short program can name a huge tree."""
+    """Encodes the values of one message. They are counted, because a short program can build a huge tree."""
 
     def __init__(self):
         self.n_values = 0
@@ -150,7 +150,7 @@ class _ToWire:
             return {"$o": [_clean(kind.__name__), "..."]}
         self.path.add(id(value))
         try:
-            # The base classes' own iteration: a subclass may say anything.
+            # Iterates with the base classes' methods: a subclass may override them.
             if issubclass(kind, dict):
                 return {"$d": [[self(key), self(item)] for key, item in list(dict.items(value))]}
             if issubclass(kind, tuple):
@@ -164,7 +164,7 @@ class _ToWire:
 
 
 def _from_wire(thing):
-    """Values from their objects; the envelopes of messages have no `$` and stay what they are."""
+    """Decodes a tagged object. Message envelopes have no `$` and are returned unchanged."""
     if len(thing) != 1:
         return thing
     ((tag, content),) = thing.items()

@@ -22,7 +22,7 @@ _names["__builtins__"] = builtins
 
 
 class _Output(io.TextIOBase):
-    """What a cell prints: the beginning and the end of it."""
+    """A cell's output, of which only the beginning and the end are kept."""
 
     encoding, errors = "utf-8", "strict"
 
@@ -50,15 +50,15 @@ class _Output(io.TextIOBase):
                 self.n_tail = len(self.tail[0])
         return len(text)
 
-    def told(self):
+    def to_wire(self):
         head, tail = "".join(self.head), "".join(self.tail)
         if self.n_chars <= self.chars_max:
             head, tail = head + tail, ""
         return {"head": _clean(head), "tail": _clean(tail[-self.tail_max:]), "n_chars": self.n_chars}
 
 
-class _Nowhere(io.TextIOBase):
-    """Standard error is not part of what a cell said."""
+class _Discard(io.TextIOBase):
+    """Standard error, which is not part of a cell's output."""
 
     def writable(self):
         return True
@@ -70,8 +70,8 @@ class _Nowhere(io.TextIOBase):
 _output = _Output(0)
 
 
-def _place(name, line, column, end_line, end_column):
-    """The lines that show a place of a cell, with columns in characters."""
+def _source_lines(name, line, column, end_line, end_column):
+    """The source line of a position in a cell, with markers below. Columns are in characters."""
     source = _sources.get(name, "").split("\n")
     text = source[line - 1] if 0 < line <= len(source) else ""
     shown = text.lstrip()
@@ -88,7 +88,7 @@ def _place(name, line, column, end_line, end_column):
 
 
 def _frame_lines(code, lasti, line):
-    """A frame of a cell as it is shown."""
+    """The traceback lines of one of a cell's frames."""
     column = end_column = end_line = None
     if hasattr(code, "co_positions"):
         positions = list(code.co_positions())
@@ -101,11 +101,11 @@ def _frame_lines(code, lasti, line):
                 column, end_column = chars(line, column), chars(end_line, end_column)
     name = "<module>" if code.co_name.startswith("__sp_") else code.co_name
     place = '  File "%s", line %d, in %s' % (code.co_filename, line, name)
-    return [place] + _place(code.co_filename, line, column, end_line, end_column)
+    return [place] + _source_lines(code.co_filename, line, column, end_line, end_column)
 
 
-def _traced(frames, last):
-    """Frames of cells as they are shown, and the last line."""
+def _format_traceback(frames, last):
+    """A traceback: the frames of cells, and the last line."""
     frames = [frame for frame in frames if frame[0].co_filename in _sources]
     lines = ["Traceback (most recent call last):"] if frames else []
     n_left_out = len(frames) - _SHOWN_FIRST - _SHOWN_LAST
@@ -118,14 +118,14 @@ def _traced(frames, last):
     return "\n".join(lines + [last])
 
 
-def _raised(kind, message, traceback, is_poisoned):
+def _raised_message(kind, message, traceback, is_poisoned):
     cut = lambda text: _clean(text if len(text) <= _TRACE_CHARS_MAX else text[:_TRACE_CHARS_MAX] + "...")
     raised = {"kind": cut(kind), "message": cut(message), "traceback": cut(traceback), "is_poisoned": is_poisoned}
-    return {"step": {"raised": {"output": _output.told(), "raised": raised}}}
+    return {"step": {"raised": {"output": _output.to_wire(), "raised": raised}}}
 
 
-def _described(error):
-    """An exception that ended a cell, as a message."""
+def _exception_message(error):
+    """The message about an exception that ended a cell."""
     kind = type(error).__name__
     try:
         message = str(error)
@@ -133,23 +133,23 @@ def _described(error):
     except Exception:
         message = "<exception str() failed>"
     if isinstance(error, SyntaxError) and error.filename in _sources:
-        return _syntax(error, kind)
+        return _syntax_error_message(error, kind)
     frames, at = [], error.__traceback__
     while at is not None:
         frames.append((at.tb_frame.f_code, at.tb_lasti, at.tb_lineno))
         at = at.tb_next
     last = "%s: %s" % (kind, message) if message else kind
-    return _raised(kind, message, _traced(frames, last), isinstance(error, MemoryError))
+    return _raised_message(kind, message, _format_traceback(frames, last), isinstance(error, MemoryError))
 
 
-def _syntax(error, kind):
+def _syntax_error_message(error, kind):
     lines = ['  File "%s", line %d' % (error.filename, error.lineno or 1)]
     column = (error.offset or 1) - 1
     end_line, end_offset = getattr(error, "end_lineno", None), getattr(error, "end_offset", None)
     end = end_offset - 1 if end_offset and end_line == error.lineno else column + 1
-    lines += _place(error.filename, error.lineno or 1, column, error.lineno or 1, max(end, column + 1))
+    lines += _source_lines(error.filename, error.lineno or 1, column, error.lineno or 1, max(end, column + 1))
     lines.append("%s: %s" % (kind, error.msg))
-    return _raised(kind, error.msg or "", "\n".join(lines), False)
+    return _raised_message(kind, error.msg or "", "\n".join(lines), False)
 
 
 def _stack_of(frame):
@@ -161,14 +161,14 @@ def _stack_of(frame):
 
 
 def _stop_cell(kind, message):
-    """Ends the cell from within. Nothing of its code runs any more."""
-    traceback = _traced(_stack_of(sys._getframe(1)), "%s: %s" % (kind, message))
-    _messages.put(("stop", _raised(kind, message, traceback, False), None))
+    """Ends the cell from its own thread. None of its code runs after this."""
+    traceback = _format_traceback(_stack_of(sys._getframe(1)), "%s: %s" % (kind, message))
+    _messages.put(("stop", _raised_message(kind, message, traceback, False), None))
     _park_for_good()
 
 
 class _Rewrite(ast.NodeTransformer):
-    """Awaiting a plain value gives that value; nothing else is changed."""
+    """Makes awaiting a plain value return that value; changes nothing else."""
 
     def visit_Await(self, node):
         self.generic_visit(node)
@@ -198,7 +198,7 @@ def _echo(value):
 
 
 def _run_code(name, source):
-    """Runs a cell in this thread and says how it ended."""
+    """Runs a cell in this thread and returns how it ended."""
     try:
         tree = ast.parse(source, name)
         _cell.is_async = _is_async(tree)
@@ -214,30 +214,30 @@ def _run_code(name, source):
 
             policy = asyncio.get_event_loop_policy()
             if policy.get_event_loop().is_running():
-                # A cell that is over was left behind in it.
+                # An earlier cell was abandoned inside this loop.
                 policy.set_event_loop(policy.new_event_loop())
             policy.get_event_loop().run_until_complete(eval(code, _names))
         else:
             exec(code, _names)
         while _cell.queued or _cell.waiting:
             _flush()
-        _settle_files()
-        return {"step": {"done": {"output": _output.told()}}}
+        _flush_files()
+        return {"step": {"done": {"output": _output.to_wire()}}}
     except BaseException as error:
         try:
-            _settle_files()
+            _flush_files()
         except Exception:
-            # The first error is the one to tell.
+            # The first error is the one to report.
             pass
-        return _described(error)
+        return _exception_message(error)
 
 
 _OUT_OF_MEMORY = None
 
 
 class _Runner:
-    """The thread that runs cells, with room for recursion. One for all cells as long as none is left behind in it: where
-    the next thread's stack lies would otherwise depend on when the last one ended."""
+    """The thread that runs cells, with a stack for deep recursion. Cells share it until one is abandoned in it: with a
+    thread per cell, the address of a stack would depend on when the thread before ended."""
 
     def __init__(self):
         self.jobs = _queue.SimpleQueue()
@@ -270,13 +270,13 @@ def _start(work):
 def _stop_at_limit(thread):
     frame = sys._current_frames().get(thread.ident)
     message = "time limit exceeded: this cell used more than %d ms of CPU time" % _limits["cell_ms_max"]
-    traceback = _traced(_stack_of(frame), "TimeoutError: " + message)
-    _send(_raised("TimeoutError", message, traceback, True))
+    traceback = _format_traceback(_stack_of(frame), "TimeoutError: " + message)
+    _send(_raised_message("TimeoutError", message, traceback, True))
     os._exit(0)
 
 
 def _next_message(thread, left):
-    """What the cell says next, and what is left of its processor time."""
+    """The cell's next message, and its remaining CPU time."""
     started = _real_process_time()
     while True:
         before, rest = _real_process_time(), max(left - (_real_process_time() - started), 0.001)
@@ -284,13 +284,13 @@ def _next_message(thread, left):
             return _messages.get(timeout=rest), left - (_real_process_time() - started)
         except _queue.Empty:
             now = _real_process_time()
-            # A cell that does not compute waits for something that will not come.
+            # A cell that used no CPU meanwhile waits for something that will never happen.
             if now - started >= left or now - before < rest / 1000:
                 _stop_at_limit(thread)
 
 
 def _supervise(thread, is_cell):
-    """Speaks with the host for a cell until it is over. Time counts only while the cell computes."""
+    """Talks to the host for a cell until it is over. Time counts only while the cell computes."""
     global _runner
     left = _limits["cell_ms_max"] / 1000
     while True:
@@ -312,7 +312,7 @@ def _supervise(thread, is_cell):
         _, resumed = _receive()
         if "finish" in resumed["replies"]:
             _runner = None
-            return {"step": {"finished": {"output": _output.told()}}}
+            return {"step": {"finished": {"output": _output.to_wire()}}}
         answer.put(resumed["replies"])
 
 
@@ -320,7 +320,7 @@ def _feed(source, name):
     global _cell, _output
     _cell = _Cell(_limits["cell_calls_max"])
     _output = _Output(_limits["output_chars_max"])
-    sys.stdout, sys.stderr, sys.stdin = _output, _Nowhere(), io.StringIO("")
+    sys.stdout, sys.stderr, sys.stdin = _output, _Discard(), io.StringIO("")
     _sources[name] = source
     linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
     return _supervise(_start(lambda: _run_code(name, source)), True)
@@ -330,22 +330,22 @@ def _variable(name):
     if name.startswith("__") or name not in _names:
         return "no_variable"
 
-    def told():
+    def encode():
         try:
             return {"variable": _ToWire()(_names[name])}
         except _TooLarge:
             kind = type(_names[name]).__name__
             return {"variable": {"$o": [kind, "<%s, too large to show>" % kind]}}
 
-    return _supervise(_start(told), False)
+    return _supervise(_start(encode), False)
 
 
 class _Scratch:
-    """A file in memory. Its content is kept when it is flushed, closed or garbage-collected."""
+    """A file in memory. Its content is stored when it is flushed, closed or garbage-collected."""
 
     _path = None
 
-    def _keep(self, path):
+    def _bind(self, path):
         self._path = path
         return self
 
@@ -355,7 +355,7 @@ class _Scratch:
             return
         content = self.getvalue()
         content = content.encode() if isinstance(content, str) else content
-        n_bytes = sum(len(kept) for path, kept in _files.items() if path != self._path) + len(content)
+        n_bytes = sum(len(other) for path, other in _files.items() if path != self._path) + len(content)
         if n_bytes > _SCRATCH_BYTES_MAX + _given_bytes:
             raise OSError(28, "No space left on device", self._path)
         _files[self._path] = content
@@ -371,7 +371,7 @@ class _Scratch:
         try:
             self.close()
         except OSError:
-            # Nothing can catch it here.
+            # Nothing could catch it here.
             pass
 
 
@@ -392,7 +392,7 @@ def _key(path):
 
 
 def _open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
-    """Files of the session by path; the kernel decides about all others."""
+    """Opens a file of the session; the kernel decides about all other paths."""
     if not isinstance(file, (str, os.PathLike)):
         return _plain_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
     key, is_bytes = _key(file), "b" in mode
@@ -407,7 +407,7 @@ def _open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None
             scratch.write(old if is_bytes else old.decode(encoding or "utf-8", errors or "strict"))
             if "a" not in mode:
                 scratch.seek(0)
-        return scratch._keep(key)
+        return scratch._bind(key)
     if key not in _files:
         return _plain_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
     content = io.BytesIO(_files[key])
@@ -415,7 +415,7 @@ def _open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None
 
 
 def _help(thing=None):
-    """Prints what is known of a thing."""
+    """Prints the documentation of a host function or of any other object."""
     if getattr(thing, "__name__", None) in _functions and thing is _functions[thing.__name__]:
         print(thing.__doc__)
     elif thing is not None:
@@ -424,7 +424,7 @@ def _help(thing=None):
         print(pydoc.plain(pydoc.render_doc(thing)))
 
 
-def _leave(code=None):
+def _exit(code=None):
     raise SystemExit(code)
 
 
@@ -432,10 +432,10 @@ def _no_input(prompt=""):
     raise RuntimeError("input() is not available in this sandbox")
 
 
-def _furnish():
-    """The built-in names of a session."""
+def _install_builtins():
+    """Installs the built-in names and file functions of a session."""
     builtins.open = io.open = _open
-    builtins.help, builtins.exit, builtins.quit, builtins.input = _help, _leave, _leave, _no_input
+    builtins.help, builtins.exit, builtins.quit, builtins.input = _help, _exit, _exit, _no_input
     builtins.__sp_awaited, builtins.__sp_echo = _awaited, _echo
     exists, isfile, remove = os.path.exists, os.path.isfile, os.remove
     os.path.exists = lambda path: isinstance(path, (str, os.PathLike)) and _key(path) in _files or exists(path)
@@ -448,8 +448,8 @@ def _furnish():
 def _open_session(setup):
     global _limits, _given_bytes
     _limits = setup["limits"]
-    _be_calm(setup["clock_ms"], setup["seed"], any("-packages" in entry for entry in sys.path))
-    _furnish()
+    _make_deterministic(setup["clock_ms"], setup["seed"], any("-packages" in entry for entry in sys.path))
+    _install_builtins()
     for function in setup["functions"]:
         made = _host_function(function["name"], function["doc"], function["is_awaitable"])
         _functions[function["name"]] = _names[function["name"]] = made
@@ -461,10 +461,10 @@ def _open_session(setup):
         _files[_key(path)] = content if isinstance(content, bytes) else str(content).encode()
     _given_bytes = sum(map(len, _files.values()))
     if _handles:
-        _teach_re()
+        _patch_re()
     if "_files" in _functions:
-        _teach_files()
-    # The frames below a cell's own are not the cell's.
+        _patch_files()
+    # The worker's own frames do not count against the cell.
     sys.setrecursionlimit(_limits["recursion_max"] + 20)
     if setup["prelude"].strip():
         ended = _feed(setup["prelude"], "<prelude>")
@@ -482,9 +482,9 @@ def _serve():
         name, content = _receive()
         if name == "open":
             answer = _open_session(content["setup"])
-            told = {"kind": "MemoryError", "message": "", "traceback": "MemoryError", "is_poisoned": True}
+            raised = {"kind": "MemoryError", "message": "", "traceback": "MemoryError", "is_poisoned": True}
             nothing = {"head": "", "tail": "", "n_chars": 0}
-            _OUT_OF_MEMORY = _frame({"step": {"raised": {"output": nothing, "raised": told}}})
+            _OUT_OF_MEMORY = _frame({"step": {"raised": {"output": nothing, "raised": raised}}})
         elif name == "feed":
             n_cells += 1
             _limits["cell_ms_max"] = content["cell_ms_max"]
@@ -499,6 +499,6 @@ def _serve():
 try:
     _serve()
 except MemoryError:
-    # What a cell holds leaves no room even to say so; this was made before.
+    # The cell's data leaves no memory for a reply, so this one was encoded in advance.
     _send_frame(_OUT_OF_MEMORY)
     os._exit(0)
