@@ -1,22 +1,22 @@
 //! The first bytes of an input choose what a target does, and the rest is the text: a fuzzer that only knows bytes then
 //! reaches every type, mode and limit.
 
-use spelunk_context::{ContentType, Detected, Language, Mode, Via};
+use spelunk_context::{ContentType, Detected, Mode, Via};
 use spelunk_types::Limits;
 
 /// The number of bytes that choose.
 const CHOICE_BYTES: usize = 8;
 
 /// Some languages, and none.
-const LANGUAGES: [Option<Language>; 8] = [
+const LANGUAGES: [Option<&str>; 8] = [
     None,
-    Some(Language::Rust),
-    Some(Language::Python),
-    Some(Language::TypeScript),
-    Some(Language::Cpp),
-    Some(Language::Go),
-    Some(Language::Ruby),
-    Some(Language::Bash),
+    Some("rust"),
+    Some("python"),
+    Some("typescript"),
+    Some("cpp"),
+    Some("go"),
+    Some("ruby"),
+    Some("bash"),
 ];
 
 /// Limits so small that a few lines are many chunks.

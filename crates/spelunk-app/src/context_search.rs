@@ -139,7 +139,7 @@ impl ContextSearch<'_> {
     /// A context as a source: a file is read in place, any other text is copied now.
     fn source(&self, context: &Context) -> Result<SourceInput, Failure> {
         let key = key_of(context);
-        if let ContextSource::File { path } = &context.source {
+        if let ContextSource::File(path) = &context.source {
             let path = (self.admit)(path)?;
             // The file name determines the content type.
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -254,8 +254,8 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
 /// key, because a corpus contains each file only once.
 fn key_of(context: &Context) -> String {
     let named = match &context.source {
-        ContextSource::File { path } => format!("file {}", path.display()),
-        ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => {
+        ContextSource::File(path) => format!("file {}", path.display()),
+        ContextSource::Inline { .. } | ContextSource::Loader(_) | ContextSource::Uri(_) => {
             format!("id {}", context.id)
         }
     };

@@ -33,8 +33,7 @@ pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Fai
     let foundation = factory.foundation(root)?;
     report.registered.extend(foundation.registered);
     report.already.extend(foundation.already);
-    let directories = factory.projects(root)?.into_iter().map(|(_, of_project)| of_project);
-    for directory in directories.chain([factory.temporal(root)?]) {
+    for directory in factory.projects(root)?.into_iter().chain([factory.temporal(root)?]) {
         report.registered.extend(directory.registered);
         report.already.extend(directory.already);
         for (reason, n) in directory.left_out.skipped {

@@ -83,7 +83,7 @@ pub fn context_source(
     admit: &dyn Fn(&Path) -> Result<PathBuf, Failure>,
 ) -> Result<SourceInput, Failure> {
     let context = store.get(id)?;
-    if let ContextSource::File { path } = &context.source {
+    if let ContextSource::File(path) = &context.source {
         return Ok(SourceInput::Typed { path: admit(path)?, typed: context.id.as_str().into() });
     }
     let text = store.load(id)?;

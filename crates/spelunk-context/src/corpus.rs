@@ -12,7 +12,7 @@ use spelunk_types::{BlobId, ScanOptions};
 
 pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
-use crate::document::{Database, DocEntry, Origin, Pins, SourceInput, WordsSought};
+use crate::document::{Database, DocEntry, Origin, Pins, SourceInput};
 use crate::extract::ExtractKind;
 use crate::image::{ImageEntry, ImageKind};
 use crate::needles::Needles;
@@ -343,24 +343,19 @@ fn admit_all(
         if candidate.extract == Some(ExtractKind::Pdf) && matches!(reading, Reading::Text { .. }) {
             images.extend(image(&candidate.origin, &candidate.name, candidate.bytes, NamedBy::Walk));
         }
-        match admit(candidate, reading, report)? {
-            Admitted::Document(document) => documents.push(*document),
-            Admitted::Image(image) => images.push(image),
-            Admitted::Nothing => {}
-        }
+        admit(candidate, reading, report, documents, images)?;
     }
     Ok(())
 }
 
-/// What a candidate turned out to be.
-enum Admitted {
-    Document(Box<DocEntry>),
-    Image(ImageEntry),
-    Nothing,
-}
-
 /// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
-fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Result<Admitted, SourceError> {
+fn admit(
+    candidate: Candidate,
+    reading: Reading,
+    report: &mut ScanReport,
+    documents: &mut Vec<DocEntry>,
+    images: &mut Vec<ImageEntry>,
+) -> Result<(), SourceError> {
     let Candidate { name, origin, named_by, redacts, bytes, server, extract, .. } = candidate;
     match (reading, named_by) {
         (
@@ -374,9 +369,8 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
             let extracted = moved_to.is_some();
             let origin = moved_to.map_or(origin, Origin::File);
-            let idx = 0;
-            return Ok(Admitted::Document(Box::new(DocEntry {
-                idx,
+            documents.push(DocEntry {
+                idx: 0,
                 name,
                 bytes,
                 lines,
@@ -387,14 +381,14 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
                 database,
                 redacts,
                 has_secrets,
-                sought: if secrets.lacks_sought { WordsSought::Absent } else { WordsSought::Unknown },
-            })));
+                lacks_sought: secrets.lacks_sought,
+            });
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
         (Reading::NotText(why), _) => match (image(&origin, &name, bytes, named_by), named_by) {
             (Some(image), _) => {
                 report.skip(why.into(), &name);
-                return Ok(Admitted::Image(image));
+                images.push(image);
             }
             (None, NamedBy::Walk) => report.skip(why.into(), &name),
             (None, NamedBy::User) => return Err(SourceError::NotText { name, why }),
@@ -403,7 +397,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
             if extract == Some(ExtractKind::Pdf) && matches!(origin, Origin::File(_)) =>
         {
             report.skip(why.reason(), &name);
-            return Ok(image(&origin, &name, bytes, named_by).map_or(Admitted::Nothing, Admitted::Image));
+            images.extend(image(&origin, &name, bytes, named_by));
         }
         (Reading::NotExtracted(why), NamedBy::Walk) => report.skip(why.reason(), &name),
         (Reading::NotExtracted(source), NamedBy::User) => return Err(SourceError::Extract { name, source }),
@@ -419,7 +413,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
             return Err(SourceError::from_io(&path, error));
         }
     }
-    Ok(Admitted::Nothing)
+    Ok(())
 }
 
 fn nothing_readable(reports: &[ScanReport]) -> SourceError {

@@ -56,6 +56,7 @@ pub enum SourceInput {
 
 /// One readable item of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct DocEntry {
     /// The index in the corpus, which is sorted by name.
     pub idx: u32,
@@ -80,16 +81,8 @@ pub struct DocEntry {
     /// Whether the scan found secrets, or did not look for them. It does not look, and this is false, where secrets are
     /// allowed.
     pub has_secrets: bool,
-    /// What the scan found if it looked for the words of a search; see [`View::may_hold`](crate::View::may_hold).
-    pub(crate) sought: WordsSought,
-}
-
-/// Whether a document has the words that a scan looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WordsSought {
-    Absent,
-    /// It may have them, or the scan did not look for any.
-    Unknown,
+    /// Whether the scan looked for the words of a search and found none; see [`View::may_hold`](crate::View::may_hold).
+    pub(crate) lacks_sought: bool,
 }
 
 /// The database that a document describes.

@@ -3,7 +3,6 @@
 mod missing_path;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +33,7 @@ pub enum SourceError {
     Secret { path: PathBuf },
     #[error("`{path}` is neither a file nor a directory")]
     Special { path: PathBuf },
-    #[error("no readable documents in {}{}", Listed(sources), Skipped(skipped))]
+    #[error("no readable documents in {}{}", listed(sources), counted(skipped))]
     Empty { sources: Vec<String>, skipped: BTreeMap<String, u64> },
     #[error("could not open the archive `{name}`")]
     Archive {
@@ -159,32 +158,22 @@ fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
 }
 
 /// The sources of an empty corpus: the first three, then the number of the others.
-struct Listed<'a>(&'a [String]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN_MAX: usize = 3;
-        for (idx, source) in self.0.iter().take(SHOWN_MAX).enumerate() {
-            write!(f, "{}`{source}`", if idx > 0 { ", " } else { "" })?;
-        }
-        match self.0.len().saturating_sub(SHOWN_MAX) {
-            0 if self.0.is_empty() => f.write_str("no sources"),
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
+fn listed(sources: &[String]) -> String {
+    const SHOWN_MAX: usize = 3;
+    if sources.is_empty() {
+        return "no sources".to_owned();
+    }
+    let shown: Vec<String> = sources.iter().take(SHOWN_MAX).map(|source| format!("`{source}`")).collect();
+    match sources.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
 /// What was left out, with counts, after a colon.
-struct Skipped<'a>(&'a BTreeMap<String, u64>);
-
-impl fmt::Display for Skipped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (idx, (reason, count)) in self.0.iter().enumerate() {
-            write!(f, "{}{count} {reason}", if idx > 0 { ", " } else { ": skipped " })?;
-        }
-        Ok(())
-    }
+fn counted(skipped: &BTreeMap<String, u64>) -> String {
+    let counts: Vec<String> = skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    if counts.is_empty() { String::new() } else { format!(": skipped {}", counts.join(", ")) }
 }
 
 #[cfg(test)]

@@ -55,50 +55,26 @@ impl ExtractKind {
 
 /// Why no text could be extracted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ExtractError {
-    /// It is not what its name says, or it is damaged.
     #[error("it is damaged: {what}")]
-    Damaged {
-        /// What the parser reported.
-        what: String,
-    },
-    /// It can only be read with a password.
+    Damaged { what: String },
     #[error("it is encrypted")]
     Encrypted,
-    /// Pages without text, such as scanned ones.
     #[error("it contains no text")]
     NoText,
-    /// The input or output exceeds the limits.
     #[error("it is too large")]
     TooLarge,
-    /// It exceeded the time limit.
     #[error("it takes too long")]
     TooSlow,
-    /// It exceeded the memory limit.
     #[error("reading it takes more than {} MB of memory", bytes_max >> 20)]
-    TooCostly {
-        /// The limit.
-        bytes_max: u64,
-    },
-    /// The worker process crashed on it.
+    TooCostly { bytes_max: u64 },
     #[error("its reader crashed: {how}")]
-    Crashed {
-        /// How it ended, in words.
-        how: String,
-    },
-    /// This program has no worker process to read it in.
+    Crashed { how: String },
     #[error("this program cannot read the format in its own process, and could not start another: {why}")]
-    NoWorker {
-        /// Why not, and what to do.
-        why: String,
-    },
-    /// A database that cannot be read without changing it, or that another program has locked.
+    NoWorker { why: String },
     #[error("it is in use, or a write to it was interrupted: {what}")]
-    InUse {
-        /// What SQLite reported.
-        what: String,
-    },
-    /// This program was built without support for it.
+    InUse { what: String },
     #[error("this build cannot read the format")]
     NotBuilt,
 }
@@ -198,8 +174,9 @@ pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, Ext
 
 /// Libraries quote the input in their messages, so those may contain anything.
 #[cfg(feature = "extract")]
-fn damaged(what: &str) -> ExtractError {
-    ExtractError::Damaged { what: name::shortened(&name::printable_text(what), WHAT_CHARS_MAX).into_owned() }
+fn damaged(what: impl std::fmt::Display) -> ExtractError {
+    let what = name::printable_text(&what.to_string());
+    ExtractError::Damaged { what: name::shortened(&what, WHAT_CHARS_MAX).into_owned() }
 }
 
 #[cfg(test)]

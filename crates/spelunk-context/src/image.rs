@@ -3,11 +3,11 @@
 
 mod header;
 
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use spelunk_fs::open_to_read;
+use spelunk_fs::open_regular;
 use spelunk_types::BlobId;
 
 pub use self::header::ImageHeader;
@@ -33,14 +33,11 @@ pub struct ImageEntry {
 
 /// An image format that can be shown to models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum ImageKind {
-    /// Portable Network Graphics.
     Png,
-    /// JPEG.
     Jpeg,
-    /// GIF.
     Gif,
-    /// WebP.
     Webp,
     /// Pages of a PDF.
     Pdf,
@@ -89,42 +86,22 @@ pub struct ImageFile {
 
 /// Why a file cannot be shown as an image.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ImageError {
-    /// It has no bytes.
     #[error("it is empty")]
     Empty,
-    /// It is larger than allowed.
     #[error("it has more than {bytes_max} bytes")]
-    TooLarge {
-        /// The limit.
-        bytes_max: u64,
-    },
-    /// Its content is not an image, whatever its name says.
+    TooLarge { bytes_max: u64 },
     #[error("it does not begin like a PNG, JPEG, GIF or WebP file")]
     NotAnImage,
-    /// Its header is truncated or invalid.
     #[error("its header is damaged")]
     Damaged,
-    /// Its header declares more pixels than providers accept.
     #[error("it is {width} x {height} pixels; the maximum is {SIDE_PIXELS_MAX} per side")]
-    TooWide {
-        /// The declared width.
-        width: u32,
-        /// The declared height.
-        height: u32,
-    },
-    /// It has fewer pages.
+    TooWide { width: u32, height: u32 },
     #[error("it has no page {page}: it has {n_pages}")]
-    NoPage {
-        /// The requested page.
-        page: u32,
-        /// How many it has.
-        n_pages: u32,
-    },
-    /// Its pages cannot be read.
+    NoPage { page: u32, n_pages: u32 },
     #[error(transparent)]
     Pages(#[from] ExtractError),
-    /// It cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
 }
@@ -179,7 +156,10 @@ impl ImageEntry {
     }
 
     fn read_bytes(&self, bytes_max: u64) -> Result<Vec<u8>, ImageError> {
-        let bytes = self.bytes_up_to(bytes_max.saturating_add(1)).map_err(|error| {
+        let mut bytes = Vec::new();
+        let read = open_regular(&self.path)
+            .and_then(|file| file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes));
+        read.map_err(|error| {
             if error::is_absence(&error) {
                 SourceError::Changed { name: self.name.clone() }
             } else {
@@ -189,16 +169,6 @@ impl ImageEntry {
         if bytes.len() as u64 > bytes_max {
             return Err(ImageError::TooLarge { bytes_max });
         }
-        Ok(bytes)
-    }
-
-    /// Opens only a regular file: a pipe that replaced it would block forever.
-    fn bytes_up_to(&self, bytes_max: u64) -> io::Result<Vec<u8>> {
-        if !self.path.symlink_metadata()?.is_file() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let mut bytes = Vec::new();
-        open_to_read(&self.path)?.take(bytes_max).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }

@@ -8,12 +8,10 @@ use regex::Regex;
 use spelunk_types::named;
 
 pub(crate) mod delimited;
-mod language;
 mod log_line;
 mod name;
 mod sniff;
 
-pub use language::Language;
 pub(crate) use log_line::is_log_start;
 
 /// The format of a document.
@@ -94,8 +92,8 @@ pub struct Detected {
     pub content_type: ContentType,
     /// How it was determined.
     pub via: Via,
-    /// The language of source code, if known.
-    pub language: Option<Language>,
+    /// The language of source code, if known: `c_sharp`.
+    pub language: Option<&'static str>,
     /// The user's custom kind, if one applies.
     pub custom: Option<Arc<CustomKind>>,
 }
@@ -121,42 +119,26 @@ pub struct CustomKind {
 
 /// An invalid type override.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum BadOverride {
-    /// It has no `=`.
     #[error("`{argument}` does not have the form GLOB=TYPE")]
-    Form {
-        /// As the user wrote it.
-        argument: String,
-    },
-    /// The name pattern is invalid.
+    Form { argument: String },
     #[error("`{pattern}` is not a valid file name pattern")]
     Pattern {
-        /// As the user wrote it.
         pattern: String,
-        /// The error in the pattern.
         #[source]
         source: globset::Error,
     },
-    /// There is no type with this name, neither built in nor custom.
     #[error("there is no content type `{name}`")]
-    UnknownType {
-        /// As the user wrote it.
-        name: String,
-    },
+    UnknownType { name: String },
 }
 
 /// Detects content types. An override takes precedence over every rule, and a custom kind over the built-in ones.
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
-    overrides: Vec<(GlobMatcher, AssignedType)>,
+    /// The types that the user assigned to files, built in or custom.
+    overrides: Vec<(GlobMatcher, ContentType, Option<Arc<CustomKind>>)>,
     custom: Vec<Arc<CustomKind>>,
-}
-
-/// The type that the user assigned to files.
-#[derive(Debug, Clone)]
-enum AssignedType {
-    BuiltIn(ContentType),
-    Own(Arc<CustomKind>),
 }
 
 impl Detector {
@@ -166,14 +148,15 @@ impl Detector {
     /// Assigns the named type, built in or added before, to documents whose names match. `*` stays inside a directory,
     /// `**` does not; a pattern without `/` matches only the file name. The first matching pattern wins.
     pub fn with_override(mut self, pattern: &str, type_name: &str) -> Result<Self, BadOverride> {
-        let own = self.custom.iter().find(|kind| kind.name == type_name);
-        let assigned = own.map(|kind| AssignedType::Own(Arc::clone(kind)));
-        let assigned = assigned.or_else(|| ContentType::from_name(type_name).map(AssignedType::BuiltIn));
-        let assigned = assigned.ok_or_else(|| BadOverride::UnknownType { name: type_name.to_owned() })?;
+        let custom = self.custom.iter().find(|kind| kind.name == type_name).cloned();
+        let content_type =
+            custom.as_ref().map(|kind| kind.base).or_else(|| ContentType::from_name(type_name));
+        let content_type =
+            content_type.ok_or_else(|| BadOverride::UnknownType { name: type_name.to_owned() })?;
         let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
         let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
         let glob = glob.map_err(|source| BadOverride::Pattern { pattern: pattern.to_owned(), source })?;
-        self.overrides.push((glob.compile_matcher(), assigned));
+        self.overrides.push((glob.compile_matcher(), content_type, custom));
         Ok(self)
     }
 
@@ -204,12 +187,9 @@ impl Detector {
         let head = sniff::Head::of(text);
         let file_name = name.rsplit('/').next().unwrap_or(name);
         let language = name::language_of(file_name);
-        if let Some((_, assigned)) = self.overrides.iter().find(|(glob, _)| glob.is_match(name)) {
-            let (content_type, custom) = match assigned {
-                AssignedType::BuiltIn(content_type) => (*content_type, None),
-                AssignedType::Own(kind) => (kind.base, Some(Arc::clone(kind))),
-            };
-            return Detected { content_type, via: Via::Override, language, custom };
+        let assigned = self.overrides.iter().find(|(glob, ..)| glob.is_match(name));
+        if let Some(&(_, content_type, ref custom)) = assigned {
+            return Detected { content_type, via: Via::Override, language, custom: custom.clone() };
         }
         if let Some(kind) = self.custom.iter().find(|kind| kind.claims(file_name)) {
             let custom = Some(Arc::clone(kind));
@@ -239,11 +219,12 @@ impl CustomKind {
 
 /// The extension if it is trusted, otherwise the first lines decide.
 fn by_extension_or_text(file_name: &str, head: &sniff::Head<'_>) -> (ContentType, Via) {
-    let Some(known) = name::extension_of(file_name).and_then(|extension| name::type_of_extension(&extension))
+    let Some((known, confidence)) =
+        name::extension_of(file_name).and_then(|extension| name::type_of_extension(&extension))
     else {
         return (head.content_type().unwrap_or(ContentType::Unknown), Via::Sniffed);
     };
-    let sniffed = match known.confidence {
+    let sniffed = match confidence {
         name::Confidence::High => None,
         // Comments in settings look like headings, and tags like anything; only text that parses or repeats counts.
         name::Confidence::Medium => head
@@ -252,12 +233,12 @@ fn by_extension_or_text(file_name: &str, head: &sniff::Head<'_>) -> (ContentType
         // Program output may read like sentences and still be a log.
         name::Confidence::Low => head.content_type().filter(|found| {
             let is_weak = matches!(found, ContentType::Prose | ContentType::SourceCode);
-            known.content_type != ContentType::Log || !is_weak
+            known != ContentType::Log || !is_weak
         }),
     };
     match sniffed {
-        Some(found) if found != known.content_type => (found, Via::Sniffed),
-        Some(_) | None => (known.content_type, Via::Extension),
+        Some(found) if found != known => (found, Via::Sniffed),
+        Some(_) | None => (known, Via::Extension),
     }
 }
 

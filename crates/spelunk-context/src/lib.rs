@@ -50,7 +50,7 @@ pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
 pub use image::{ImageEntry, ImageError, ImageFile, ImageHeader, ImageKind};
-pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
+pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Structure, Via};
 pub use needles::Needles;
 pub use objects::{ObjectEntry, ObjectError, ObjectStore, ObjectsHandle};
 pub use pack::{Boundary, Span, Strength, pack};
@@ -71,15 +71,15 @@ pub use server::{
 pub use source::given_text;
 pub use spelunk_types::ScanOptions;
 pub use split::{
-    Chunk, Cutting, DocText, Heading, Mode, Partitioner, Prelude, Segment, Shell, Units, Width, boundaries,
-    estimate_tokens, headings, partitions_expected, render, target_rows, target_units,
+    Chunk, Cutting, DocText, Heading, Mode, Partitioner, Prelude, Segment, Shell, Units, boundaries,
+    estimate_tokens, headings, partitions_expected, render, target_units,
 };
 pub use store::{
     AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, Context, ContextId,
-    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView,
-    IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata, MissingFile, Navigator,
-    NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles,
-    StoreError, StoreSettings, StoreStats, Suggestion, Unread,
+    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, GrepView, IdFault,
+    KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata, Navigator, NewContext, NewSource,
+    PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles, StoreError, StoreSettings,
+    StoreStats, Suggestion, Unread,
 };
 pub use structure::{Landmark, Landmarks};
 pub use table::RowTable;

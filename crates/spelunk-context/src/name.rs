@@ -4,22 +4,28 @@ use std::path::{Component, Path};
 
 /// The printable form of a relative path. Not reversible: invalid UTF-8 is replaced, control characters are escaped.
 pub(crate) fn printable(relative: &Path) -> String {
-    let mut name = String::new();
-    for component in relative.components() {
-        if let Component::Normal(part) = component {
-            if !name.is_empty() {
-                name.push('/');
-            }
-            push_printable(&part.to_string_lossy(), &mut name);
-        }
-    }
-    name
+    printable_parts(relative).join("/")
+}
+
+/// The names in a path, printable, without roots and dots.
+pub(crate) fn printable_parts(path: &Path) -> Vec<String> {
+    let part = |component: Component<'_>| match component {
+        Component::Normal(part) => Some(printable_text(&part.to_string_lossy())),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+    };
+    path.components().filter_map(part).collect()
 }
 
 /// The printable form of text that is not a path.
 pub(crate) fn printable_text(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
-    push_printable(text, &mut name);
+    for c in text.chars() {
+        if changes_the_line(c) {
+            name.extend(c.escape_default());
+        } else {
+            name.push(c);
+        }
+    }
     name
 }
 
@@ -39,16 +45,6 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, st
     match text.char_indices().nth(chars_max) {
         None => text.into(),
         Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect::<String>().into(),
-    }
-}
-
-fn push_printable(text: &str, name: &mut String) {
-    for c in text.chars() {
-        if changes_the_line(c) {
-            name.extend(c.escape_default());
-        } else {
-            name.push(c);
-        }
     }
 }
 

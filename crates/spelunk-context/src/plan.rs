@@ -135,14 +135,11 @@ pub enum Work {
 
 /// What the user should know before starting.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum PlanWarning {
-    /// `files_max` kept documents out.
     FilesLeftOut(u64),
-    /// Some documents could not be read.
     Unreadable(u64),
-    /// A very large amount of text.
     ManyTokens(u64),
-    /// A very large number of tasks.
     ManyTasks(u64),
 }
 

@@ -180,7 +180,7 @@ impl Reader {
         Self { name, raw, mark_bytes, bytes, redact: true, index: Mutex::new(None) }
     }
 
-    fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), ReadError> {
+    pub(crate) fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), ReadError> {
         if bytes <= bytes_max {
             return Ok(());
         }

@@ -261,20 +261,15 @@ impl Tally {
 
 /// The leaves of a value. Recursion ends at `LEVELS_MAX`; anything below is one leaf.
 fn flatten(keys: &mut Vec<String>, value: &Value, leaves: &mut Vec<(Vec<String>, JsonType)>) {
-    match value {
-        Value::Object(object) if keys.len() < LEVELS_MAX && !object.is_empty() => {
+    match value.as_object().filter(|object| keys.len() < LEVELS_MAX && !object.is_empty()) {
+        Some(object) => {
             for (key, value) in object {
                 keys.push(key.clone());
                 flatten(keys, value, leaves);
                 keys.pop();
             }
         }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Array(_)
-        | Value::Object(_) => leaves.push((keys.clone(), JsonType::of(value))),
+        None => leaves.push((keys.clone(), JsonType::of(value))),
     }
 }
 

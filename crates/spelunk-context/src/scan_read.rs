@@ -443,10 +443,7 @@ fn keep_extracted(
         Ok(path) => path,
         Err(error) => return Reading::NoScratch(error),
     };
-    let mut watch = candidate.redacts.then(SecretWatch::default);
-    if let Some(watch) = &mut watch {
-        watch.feed(text.as_bytes());
-    }
+    let secrets = candidate.redacts.then(|| SecretWatch::default().whole(text.as_bytes()));
     Reading::Text {
         bytes: text.len() as u64,
         lines: Some(count_lines(text)),
@@ -454,7 +451,7 @@ fn keep_extracted(
         modified: None,
         moved_to: Some(path),
         database,
-        secrets: watch.map(SecretWatch::finish).unwrap_or_default(),
+        secrets: secrets.unwrap_or_default(),
     }
 }
 

@@ -40,23 +40,16 @@ impl SchemaSketch {
 
     /// The sketch of a document that was split; `None` for a text that is not JSON.
     pub(crate) fn of(content_type: ContentType, text: &str, cutting: &Cutting) -> Option<Self> {
-        match (content_type, cutting.units) {
-            (ContentType::Json, Units::Elements(n_elements)) => of_value(text, &cutting.chunks, n_elements),
+        let is_value = content_type == ContentType::Json;
+        if !is_value && content_type != ContentType::Jsonl {
+            return None;
+        }
+        match cutting.units {
+            Units::Elements(n_elements) => of_value(text, &cutting.chunks, n_elements),
             // Several values in one file are treated as lines, and broken JSON may be valid at its beginning.
-            (ContentType::Json, Units::Lines(_) | Units::Rows(_)) => {
-                of_lines(text, cutting).or_else(|| of_head(text))
+            Units::Lines(_) | Units::Rows(_) => {
+                of_lines(text, cutting).or_else(|| of_head(text).filter(|_| is_value))
             }
-            (ContentType::Jsonl, _) => of_lines(text, cutting),
-            (
-                ContentType::SourceCode
-                | ContentType::StructuredData
-                | ContentType::Log
-                | ContentType::Prose
-                | ContentType::Markup
-                | ContentType::Config
-                | ContentType::Unknown,
-                _,
-            ) => None,
         }
     }
 }

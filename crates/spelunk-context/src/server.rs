@@ -86,21 +86,14 @@ pub struct ServerColumn {
 
 /// Why a statement has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ServerError {
-    /// The server rejected the statement, with its message.
     #[error("{0}")]
     Rejected(String),
-    /// It took too long.
     #[error("it took too long")]
     TooLong,
-    /// The server cannot be used.
     #[error("{why}")]
-    Unusable {
-        /// Why.
-        why: String,
-        /// What to try.
-        hint: &'static str,
-    },
+    Unusable { why: String, hint: &'static str },
 }
 
 /// A shared [`DatabaseServer`]. Two are equal if they have the same address.

@@ -159,9 +159,7 @@ impl Source {
                     match Format::of(&name) {
                         None => found(Candidate { is_image, ..item(path, name) }),
                         Some(format) => {
-                            let is_included = filter.includes_archive(&relative);
-                            let archive = Archive { path: &path, format, name: &name, is_included };
-                            match unpack(&archive, room, report, found) {
+                            match unpack((&path, format), (&name, &relative), room, report, found) {
                                 // One that cannot be opened is counted and not fatal.
                                 Err(SourceError::Archive { .. }) => report.skip(SkipReason::Damaged, &name),
                                 outcome => return outcome,
@@ -177,9 +175,7 @@ impl Source {
                 Ok(())
             }
             Self::Archive { path, format, .. } => {
-                let is_included = filter.includes_archive(&name);
-                let archive = Archive { path: &path, format, name: &name, is_included };
-                unpack(&archive, room, report, found)
+                unpack((&path, format), (&name, &name), room, report, found)
             }
             Self::Text { bytes, .. } => {
                 let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
@@ -267,8 +263,7 @@ fn list_objects(
                 report.skip(SkipReason::Unreadable, &name);
                 continue;
             };
-            let is_included = filter.includes_archive(&relative);
-            match unpack(&Archive { path: &path, format, name: &name, is_included }, room, report, found) {
+            match unpack((&path, format), (&name, &relative), room, report, found) {
                 Err(SourceError::Archive { .. }) if !is_named => report.skip(SkipReason::Damaged, &name),
                 outcome => outcome?,
             }
@@ -283,33 +278,25 @@ fn list_objects(
     Ok(())
 }
 
-struct Archive<'a> {
-    path: &'a Path,
-    format: Format,
-    name: &'a str,
-    /// Whether a glob includes it by name.
-    is_included: bool,
-}
-
+/// Unpacks an archive. Globs match its path below the directory or bucket that contains it.
 fn unpack(
-    archive: &Archive<'_>,
+    (path, format): (&Path, Format),
+    (name, relative): (&str, &str),
     room: ScanContext<'_>,
     report: &mut ScanReport,
     found: &mut dyn FnMut(Candidate),
 ) -> Result<(), SourceError> {
     let ScanContext { filter, scratch } = room;
-    let &Archive { path, format, name, is_included } = archive;
     let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
         let redacts = !filter.allows_secrets_in(&relative);
         found(Candidate::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
     };
-    let limits = UnpackLimits::default();
     let mut unpacking = Unpacking {
         archive: name,
         filter,
-        is_included,
+        is_included: filter.includes_archive(relative),
         scratch,
-        limits,
+        limits: UnpackLimits::default(),
         report,
         found: &mut keep,
         n_seen: 0,

@@ -16,10 +16,11 @@ mod plain;
 mod prose;
 mod target;
 
+pub(crate) use chunk::part;
 pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
 pub use partition::{Cutting, DocText, Mode, Partitioner, estimate_tokens};
 pub use prose::{Heading, headings};
-pub use target::{Width, partitions_expected, target_rows, target_units};
+pub use target::{partitions_expected, target_units};
 
 /// The places where a document can be cut: ascending, none at the ends of the text.
 pub fn boundaries(detected: &Detected, text: &str) -> Vec<Boundary> {

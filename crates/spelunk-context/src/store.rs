@@ -33,16 +33,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use spelunk_types::Limits;
 
 pub use access_log::{AccessEntry, AccessSummary, Action};
-pub use collection::{CollectionReport, MissingFile};
-pub use context::{Context, ContextId, ContextSource, Metadata, NewContext, NewSource};
+pub use collection::CollectionReport;
+pub use context::{ContextId, Metadata, NewContext, NewSource};
 pub use error::{IdFault, StoreError};
 pub use factory::{DirectoryReport, Factory};
-pub use kind::{ContextKind, KindName, LoadPolicy};
-pub use limits::{FileRoots, SecretFiles, StoreSettings};
+pub use kind::{ContextKind, KindName};
+pub use limits::{SecretFiles, StoreSettings};
 pub use navigator::{GrepView, LoadView, Navigator, PageView, PeekView};
 pub use search::{SearchHit, SearchReport, Unread};
 pub use suggest::Suggestion;
-pub use wire::{AccessCounts, ContextRevision};
+pub use wire::{AccessCounts, Context, ContextRevision, ContextSource, LoadPolicy};
 pub use writing::RegistryWarning;
 
 use access_log::AccessLog;
@@ -179,8 +179,8 @@ impl ContextStore {
         let mut state = self.state();
         state.loaders.insert(name.to_owned(), loader);
         let is_fed = |context: &&Arc<Context>| match &context.source {
-            ContextSource::Loader { name: own } | ContextSource::Uri { uri: own } => own == name,
-            ContextSource::File { .. } | ContextSource::Inline { .. } => false,
+            ContextSource::Loader(own) | ContextSource::Uri(own) => own == name,
+            ContextSource::File(_) | ContextSource::Inline { .. } => false,
         };
         let ids: Vec<ContextId> =
             state.catalogue.contexts().filter(is_fed).map(|context| context.id.clone()).collect();
@@ -219,12 +219,17 @@ impl ContextStore {
 
     fn note(&self, action: Action, context: Option<ContextId>, detail: &str) {
         // A search for a secret contains the secret.
-        let detail = match self.settings.secrets {
-            SecretFiles::Refused => crate::secrets::redact(detail).0,
-            SecretFiles::Allowed => detail.into(),
-        };
-        let at_ms = self.now_ms();
+        let (detail, at_ms) = (self.redacted(detail.to_owned()), self.now_ms());
         self.state().log.note(action, context, &detail, at_ms);
+    }
+
+    fn allows_secrets(&self) -> bool {
+        self.settings.secrets == SecretFiles::Allowed
+    }
+
+    /// A text without its secrets, unless they are allowed.
+    fn redacted(&self, text: String) -> String {
+        if self.allows_secrets() { text } else { crate::secrets::redact(&text).0.into_owned() }
     }
 
     /// Evicts least recently used texts until at most `bytes_target` remain. Returns the number of evicted texts.

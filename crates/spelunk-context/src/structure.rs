@@ -75,17 +75,17 @@ impl Reader {
         match content_type {
             ContentType::Prose | ContentType::Markup => {
                 let mut fence = None;
-                self.each_line(|line, bytes| found.extend(line, bytes, heading(bytes, &mut fence)))?;
+                self.each_line(|line, bytes| found.extend(line, heading(bytes, &mut fence)))?;
             }
             ContentType::SourceCode => {
-                self.each_line(|line, bytes| found.extend(line, bytes, definition(bytes)))?;
+                self.each_line(|line, bytes| found.extend(line, definition(bytes)))?;
             }
-            ContentType::Config => self.each_line(|line, bytes| found.extend(line, bytes, section(bytes)))?,
+            ContentType::Config => self.each_line(|line, bytes| found.extend(line, section(bytes)))?,
             ContentType::Json | ContentType::Jsonl => {
                 let mut keys = json::Keys::default();
                 self.each_block(|at, block| keys.scan(at, block, &mut |mark| found.push(mark)))?;
             }
-            ContentType::StructuredData => found.push_line(self.line_range(0)?, 1),
+            ContentType::StructuredData => found.push_line(self.first_line()?, 1),
             ContentType::Log | ContentType::Unknown => self.push_ends(&mut found)?,
         }
         let mut landmarks = Vec::new();
@@ -106,7 +106,7 @@ impl Reader {
     /// The first and the last line, which show when a log begins and ends.
     fn push_ends(&self, found: &mut Marks) -> Result<(), ReadError> {
         let n_lines = self.n_lines()?;
-        found.push_line(self.line_range(0)?, 1);
+        found.push_line(self.first_line()?, 1);
         if n_lines > 1 {
             let end = self.bytes() - u64::from(self.line_end_before(self.bytes(), 1)?.is_some());
             let start = self.line_end_before(end, end)?.map_or(0, |line_end| line_end + 1);
@@ -115,8 +115,8 @@ impl Reader {
         Ok(())
     }
 
-    fn line_range(&self, start: u64) -> Result<Range<u64>, ReadError> {
-        Ok(start..self.line_end_from(start, TEXT_BYTES_MAX * 2)?.unwrap_or(self.bytes()))
+    fn first_line(&self) -> Result<Range<u64>, ReadError> {
+        Ok(0..self.line_end_from(0, TEXT_BYTES_MAX * 2)?.unwrap_or(self.bytes()))
     }
 
     /// Calls `see` with each block of the text up to the limit, and its offset.
@@ -132,7 +132,12 @@ impl Reader {
     }
 
     /// Calls `see` with each line, or its beginning if it is long.
-    fn each_line(&self, mut see: impl FnMut(LineStart, &[u8])) -> Result<(), ReadError> {
+    fn each_line(&self, mut see: impl FnMut(Mark, &[u8])) -> Result<(), ReadError> {
+        let mark = |line: u64, start: u64, text: &[u8]| Mark {
+            line,
+            depth: 0,
+            bytes: start..start + text.len() as u64,
+        };
         let (mut line, mut start, mut head) = (1, 0, Vec::new());
         self.each_block(|at, block| {
             let mut part_end = at;
@@ -141,7 +146,7 @@ impl Reader {
                 let n_free = LINE_BYTES_MAX - head.len();
                 head.extend_from_slice(&part[..part.len().min(n_free)]);
                 if part.ends_with(b"\n") {
-                    see(LineStart { line, start }, head.trim_ascii_end());
+                    see(mark(line, start, head.trim_ascii_end()), head.trim_ascii_end());
                     head.clear();
                     line += 1;
                     start = part_end;
@@ -149,16 +154,10 @@ impl Reader {
             }
         })?;
         if !head.is_empty() {
-            see(LineStart { line, start }, head.trim_ascii_end());
+            see(mark(line, start, head.trim_ascii_end()), head.trim_ascii_end());
         }
         Ok(())
     }
-}
-
-#[derive(Clone, Copy)]
-struct LineStart {
-    line: u64,
-    start: u64,
 }
 
 #[derive(Default)]
@@ -183,10 +182,9 @@ impl Marks {
     }
 
     /// Adds a line at that depth, if it has one.
-    fn extend(&mut self, place: LineStart, bytes: &[u8], depth: Option<u64>) {
+    fn extend(&mut self, line: Mark, depth: Option<u64>) {
         if let Some(depth) = depth {
-            let end = place.start + bytes.len() as u64;
-            self.push(Mark { line: place.line, depth, bytes: place.start..end });
+            self.push(Mark { depth, ..line });
         }
     }
 }

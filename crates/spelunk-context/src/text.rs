@@ -172,10 +172,7 @@ impl LazyText {
     }
 
     fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), TextError> {
-        if bytes <= bytes_max {
-            return Ok(());
-        }
-        Err(ReadError::TooLarge { name: self.name().to_owned(), bytes, bytes_max }.into())
+        Ok(self.reader.require_small(bytes, bytes_max)?)
     }
 
     fn require_fresh(&self) -> Result<(), TextError> {

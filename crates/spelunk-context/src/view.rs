@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use spelunk_types::BlobId;
 
-use crate::document::WordsSought;
 use crate::image::ImageEntry;
 use crate::scan_read::{Compared, digest_of, read_text};
 use crate::{Corpus, Database, DocEntry, Needles, Outline, SourceError};
@@ -119,7 +118,7 @@ impl View {
 
     /// False only if the scan looked for the same words and the document has none of them.
     pub fn may_hold(&self, document: &DocEntry, needles: &Needles) -> bool {
-        document.sought == WordsSought::Unknown || self.corpus.sought() != Some(needles)
+        !document.lacks_sought || self.corpus.sought() != Some(needles)
     }
 
     /// An outline of the documents, without reading any text.

@@ -65,7 +65,7 @@ impl DocumentRecord {
             version: version_of(document),
             n_passages,
             content_type: detected.map_or(ContentType::Unknown, |detected| detected.content_type),
-            language: language.map(|language| language.name().to_owned()),
+            language: language.map(str::to_owned),
             custom: custom.map(|kind| kind.name.clone()),
         }
     }

@@ -12,79 +12,38 @@ pub enum Words {
 
 /// One part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the syntax says it")]
 pub enum Node {
     /// One character.
-    Char {
-        /// The character.
-        c: char,
-        /// Which other characters match.
-        fold: Fold,
-    },
+    Char { c: char, fold: Fold },
     /// `.`
-    Any {
-        /// Whether it matches a newline.
-        newline: bool,
-    },
+    Any { newline: bool },
     /// `[a-z]`, `\d`
-    Set {
-        /// Whether the set is negated.
-        negated: bool,
-        /// Its parts.
-        items: Vec<Item>,
-        /// Which letters are equivalent.
-        fold: Fold,
-    },
+    Set { negated: bool, items: Vec<Item>, fold: Fold },
     /// A zero-width assertion.
     Assertion(Assertion),
     /// A capturing group.
-    Group {
-        /// Its number.
-        idx: usize,
-        /// Its content.
-        node: Box<Node>,
-    },
+    Group { idx: usize, node: Box<Node> },
     /// `\1`
-    Backref {
-        /// The number of the group.
-        idx: usize,
-        /// Which letters are equivalent.
-        fold: Fold,
-    },
+    Backref { idx: usize, fold: Fold },
     /// A sequence; also the empty pattern and a non-capturing group.
     Concat(Vec<Node>),
     /// `a|b`
     Alt(Vec<Node>),
     /// `a*`, `a{2,3}`
     Repeat {
-        /// What is repeated.
         node: Box<Node>,
-        /// The minimum count.
         min: u32,
         /// The maximum count; `None` if unbounded.
         max: Option<u32>,
-        /// The order in which lengths are tried.
         kind: Kind,
     },
     /// `(?=a)`, `(?<!a)`
-    Look {
-        /// What is looked for.
-        node: Box<Node>,
-        /// Whether it is a look-ahead, not a look-behind.
-        is_ahead: bool,
-        /// Whether it is negated.
-        negated: bool,
-    },
+    Look { node: Box<Node>, is_ahead: bool, negated: bool },
     /// `(?>a)`
     Atomic(Box<Node>),
     /// `(?(1)yes|no)`
-    Condition {
-        /// The number of the group.
-        idx: usize,
-        /// Used if the group matched.
-        yes: Box<Node>,
-        /// Used if it did not.
-        no: Box<Node>,
-    },
+    Condition { idx: usize, yes: Box<Node>, no: Box<Node> },
 }
 
 /// Which letters are equivalent.
@@ -133,18 +92,12 @@ pub enum Kind {
 
 /// An item of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Item {
     /// A range of characters, inclusive.
     Range(char, char),
     /// `\d`, `\S`
-    Category {
-        /// The category.
-        class: Category,
-        /// Whether it is negated.
-        negated: bool,
-        /// Whether only ASCII counts.
-        ascii: bool,
-    },
+    Category { class: Category, negated: bool, ascii: bool },
 }
 
 /// A category of characters.

@@ -15,7 +15,7 @@ pub use self::parse::{Parsed, parse};
 
 /// An invalid pattern or replacement, worded as in Python.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}{}", Position(*position, *line_and_column))]
+#[error("{message}{}", place_of(*position, *line_and_column))]
 pub struct PatternFault {
     /// Python's message: `unterminated character set`.
     pub message: String,
@@ -32,16 +32,8 @@ impl PatternFault {
     }
 }
 
-struct Position(Option<usize>, Option<(usize, usize)>);
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(position) = self.0 {
-            write!(f, " at position {position}")?;
-        }
-        if let Some((line, column)) = self.1 {
-            write!(f, " (line {line}, column {column})")?;
-        }
-        Ok(())
-    }
+fn place_of(position: Option<usize>, line_and_column: Option<(usize, usize)>) -> String {
+    let position = position.map(|position| format!(" at position {position}"));
+    let line = line_and_column.map(|(line, column)| format!(" (line {line}, column {column})"));
+    position.unwrap_or_default() + &line.unwrap_or_default()
 }

@@ -355,10 +355,10 @@ pub fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> St
 
 fn source_name(source: &ContextSource) -> &'static str {
     match source {
-        ContextSource::File { .. } => "file",
+        ContextSource::File(_) => "file",
         ContextSource::Inline { .. } => "inline",
-        ContextSource::Loader { .. } => "loader",
-        ContextSource::Uri { .. } => "uri",
+        ContextSource::Loader(_) => "loader",
+        ContextSource::Uri(_) => "uri",
     }
 }
 

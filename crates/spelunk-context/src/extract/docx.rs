@@ -19,7 +19,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     let mut reader = Reader::from_str(&xml);
     let mut page = Page::default();
     loop {
-        let event = reader.read_event().map_err(|error| damaged(&error.to_string()))?;
+        let event = reader.read_event().map_err(damaged)?;
         match event {
             Event::Start(tag) => page.open(&tag),
             Event::Empty(tag) => {
@@ -41,18 +41,15 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
 
 /// Reads the part, unless it is a bomb.
 fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error.to_string()))?;
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     if archive.index_for_name(PART).is_none() {
         return Err(damaged("it has no `word/document.xml`"));
     }
-    let part = archive.by_name(PART).map_err(|error| damaged(&error.to_string()))?;
+    let part = archive.by_name(PART).map_err(damaged)?;
     // The declared size may exceed what is there.
     let packed = part.compressed_size().min(bytes.len() as u64);
     let mut xml = Vec::new();
-    let n_read = part
-        .take(OUTPUT_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut xml)
-        .map_err(|error| damaged(&error.to_string()))? as u64;
+    let n_read = part.take(OUTPUT_BYTES_MAX as u64 + 1).read_to_end(&mut xml).map_err(damaged)? as u64;
     if n_read > OUTPUT_BYTES_MAX as u64 || UnpackLimits::default().is_bomb(n_read, packed) {
         return Err(ExtractError::TooLarge);
     }

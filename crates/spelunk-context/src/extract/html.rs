@@ -7,36 +7,6 @@ use crate::decode;
 /// Elements whose content is not readable text.
 const DROPPED: [&str; 6] = ["script", "style", "template", "svg", "noscript", "iframe"];
 
-/// Elements that begin and end a block.
-const BLOCKS: [&str; 26] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "dd",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "header",
-    "hr",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "section",
-    "table",
-    "title",
-    "ul",
-    "tbody",
-];
-
 pub(super) fn extract(bytes: &[u8]) -> String {
     let html = decode::decode(bytes.to_vec());
     let mut page = Page::default();
@@ -157,7 +127,6 @@ impl Page {
     fn apply(&mut self, tag: &Tag) {
         let name = tag.name.as_str();
         match (name, tag.is_end) {
-            ("", _) => {}
             ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", is_end) => {
                 self.break_to(2);
                 let level = name.bytes().last().map_or(1, |digit| usize::from(digit - b'0'));
@@ -192,7 +161,13 @@ impl Page {
                     self.push(&format!(" {alt} "));
                 }
             }
-            (name, _) if BLOCKS.contains(&name) => self.break_to(2),
+            // Elements that begin and end a block.
+            (
+                "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "dd" | "div" | "dl"
+                | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "header" | "hr" | "main"
+                | "nav" | "ol" | "p" | "section" | "table" | "title" | "ul" | "tbody",
+                _,
+            ) => self.break_to(2),
             (_, _) => {}
         }
     }

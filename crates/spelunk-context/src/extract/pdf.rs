@@ -173,7 +173,7 @@ fn follow(operation: &Operation, encoding: Option<&Encoding<'_>>, lines: &mut Li
         "BT" => lines.y = 0.0,
         "ET" => lines.end_word(),
         "T*" => lines.end_line(),
-        "Td" | "TD" => lines.move_by(number(1).unwrap_or_default()),
+        "Td" | "TD" => lines.move_to(lines.y + number(1).unwrap_or_default()),
         "Tm" => lines.move_to(number(5).unwrap_or_default()),
         "Tj" => show(operation.operands.first(), encoding, lines),
         "'" => {
@@ -244,11 +244,6 @@ impl Lines {
         }
     }
 
-    fn move_by(&mut self, dy: f32) {
-        self.y += dy;
-        self.end_word();
-    }
-
     fn move_to(&mut self, y: f32) {
         self.y = y;
         self.end_word();
@@ -275,6 +270,6 @@ fn explain(error: &Error) -> ExtractError {
     match error {
         Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => ExtractError::TooLarge,
         Error::Decryption(_) | Error::InvalidPassword => ExtractError::Encrypted,
-        error => damaged(&error.to_string()),
+        error => damaged(error),
     }
 }

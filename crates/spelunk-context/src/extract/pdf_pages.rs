@@ -65,7 +65,7 @@ fn written(from: &Document, pages: &[ObjectId]) -> Result<Vec<u8>, ExtractError>
     let catalog = to.add_object(dictionary! { "Type" => "Catalog", "Pages" => parent });
     to.trailer.set("Root", catalog);
     let mut bytes = Vec::new();
-    to.save_to(&mut bytes).map_err(|error| damaged(&error.to_string()))?;
+    to.save_to(&mut bytes).map_err(damaged)?;
     Ok(bytes)
 }
 

@@ -27,7 +27,7 @@ impl Shape {
     pub(crate) fn of(text: &str) -> Self {
         let delimiter = delimiter_of(text).unwrap_or(b',');
         let bytes = text.as_bytes();
-        let header = 0..Rows::of(text, delimiter).next().unwrap_or(0);
+        let header = 0..Rows::from(text, delimiter, 0).next().unwrap_or(0);
         let n_columns = cells(bytes.get(header.clone()).unwrap_or_default(), delimiter).count() as u64;
         let (mut n_cells, mut n_empty, mut start) = (0, 0, header.end);
         for end in Rows::from(text, delimiter, start).take(SAMPLE_ROWS) {
@@ -60,7 +60,7 @@ pub(crate) fn delimiter_of(text: &str) -> Option<u8> {
 /// The number of cells in each row, without blank rows. The last row of a truncated text is left out too.
 pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<Item = usize> {
     let mut start = 0;
-    Rows::of(text, delimiter).filter_map(move |end| {
+    Rows::from(text, delimiter, 0).filter_map(move |end| {
         let row = text.as_bytes().get(start..end).unwrap_or_default();
         start = end;
         let is_whole = !is_cut || end < text.len() || row.ends_with(b"\n");
@@ -96,10 +96,6 @@ pub(crate) struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    fn of(text: &'t str, delimiter: u8) -> Self {
-        Self::from(text, delimiter, 0)
-    }
-
     pub(crate) fn from(text: &'t str, delimiter: u8, at: usize) -> Self {
         Self { bytes: text.as_bytes(), at, delimiter }
     }

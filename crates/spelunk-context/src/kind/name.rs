@@ -1,6 +1,6 @@
 //! Types by file name: whole names first, then extensions with a level of confidence.
 
-use super::{ContentType, Language};
+use super::ContentType;
 
 /// How far an extension is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,12 +11,6 @@ pub(super) enum Confidence {
     Medium,
     /// The first lines decide; the extension is the fallback.
     Low,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ExtensionType {
-    pub(super) content_type: ContentType,
-    pub(super) confidence: Confidence,
 }
 
 /// The name of the original of a copy or template: `Cargo.toml` for `Cargo.toml.orig`.
@@ -50,144 +44,106 @@ pub(super) fn extension_of(file_name: &str) -> Option<String> {
 
 /// The type of files known by their whole name.
 pub(super) fn type_of_name(file_name: &str) -> Option<ContentType> {
-    const CONFIG: &[&str] = &[
-        "makefile",
-        "gnumakefile",
-        "dockerfile",
-        "containerfile",
-        "cmakelists.txt",
-        "jenkinsfile",
-        "procfile",
-        "pipfile",
-        "build",
-        "workspace",
-        "build.bazel",
-        "justfile",
-        "caddyfile",
-        "brewfile",
-        "go.mod",
-        "go.sum",
-        "constraints.txt",
-        "robots.txt",
-        "codeowners",
-        "kconfig",
-        "kbuild",
-        "setup.cfg",
-        "meson.build",
-    ];
-    const PROSE: &[&str] = &[
-        "readme",
-        "license",
-        "licence",
-        "copying",
-        "notice",
-        "authors",
-        "contributors",
-        "changelog",
-        "changes",
-        "news",
-        "todo",
-        "install",
-        "history",
-    ];
-    const CODE: &[&str] =
-        &["rakefile", "gemfile", "vagrantfile", "podfile", "sconstruct", "sconscript", "configure"];
     let name = file_name.to_lowercase();
     let extension = extension_of(&name);
     let is_requirements = name.starts_with("requirements") && extension.as_deref() == Some("txt");
     let is_docker = name.starts_with("dockerfile.") || extension.as_deref() == Some("dockerfile");
-    if is_requirements || is_docker || CONFIG.contains(&name.as_str()) {
+    if is_requirements || is_docker {
         return Some(ContentType::Config);
     }
-    if PROSE.contains(&name.as_str()) {
-        return Some(ContentType::Prose);
-    }
-    if CODE.contains(&name.as_str()) || is_shell_start(&name) {
+    if language_of_name(&name).is_some() {
         return Some(ContentType::SourceCode);
+    }
+    match name.as_str() {
+        "makefile" | "gnumakefile" | "dockerfile" | "containerfile" | "cmakelists.txt" | "jenkinsfile"
+        | "procfile" | "pipfile" | "build" | "workspace" | "build.bazel" | "justfile" | "caddyfile"
+        | "brewfile" | "go.mod" | "go.sum" | "constraints.txt" | "robots.txt" | "codeowners" | "kconfig"
+        | "kbuild" | "setup.cfg" | "meson.build" => return Some(ContentType::Config),
+        "readme" | "license" | "licence" | "copying" | "notice" | "authors" | "contributors"
+        | "changelog" | "changes" | "news" | "todo" | "install" | "history" => {
+            return Some(ContentType::Prose);
+        }
+        _ => {}
     }
     // Any other name that begins with a dot is settings: `.gitignore`, `.env.local`, `.editorconfig`.
     let is_dotted = name.starts_with('.') && extension.is_none_or(|_| name.starts_with(".env."));
     is_dotted.then_some(ContentType::Config)
 }
 
-fn is_shell_start(name: &str) -> bool {
-    matches!(
-        name,
-        ".bashrc" | ".bash_profile" | ".bash_aliases" | ".profile" | ".zshrc" | ".zshenv" | ".zprofile"
-    )
-}
-
-pub(super) fn type_of_extension(extension: &str) -> Option<ExtensionType> {
+/// The type that an extension names, and how far it is trusted.
+pub(super) fn type_of_extension(extension: &str) -> Option<(ContentType, Confidence)> {
     use Confidence::{High, Low, Medium};
-    let known = |content_type, confidence| Some(ExtensionType { content_type, confidence });
-    match extension {
-        "csv" | "tsv" | "psv" => known(ContentType::StructuredData, High),
-        "json" | "geojson" | "ipynb" | "webmanifest" | "har" => known(ContentType::Json, High),
-        "jsonl" | "ndjson" | "ldjson" => known(ContentType::Jsonl, High),
-        "log" => known(ContentType::Log, Low),
-        "txt" | "text" => known(ContentType::Prose, Low),
+    Some(match extension {
+        "csv" | "tsv" | "psv" => (ContentType::StructuredData, High),
+        "json" | "geojson" | "ipynb" | "webmanifest" | "har" => (ContentType::Json, High),
+        "jsonl" | "ndjson" | "ldjson" => (ContentType::Jsonl, High),
+        "log" => (ContentType::Log, Low),
+        "txt" | "text" => (ContentType::Prose, Low),
         "md" | "rst" | "adoc" | "markdown" | "mdx" | "asciidoc" | "org" | "tex" => {
-            known(ContentType::Prose, Medium)
+            (ContentType::Prose, Medium)
         }
         "xml" | "html" | "htm" | "svg" | "xhtml" | "xsl" | "xsd" | "plist" | "rss" | "atom" => {
-            known(ContentType::Markup, Medium)
+            (ContentType::Markup, Medium)
         }
         "yaml" | "yml" | "toml" | "ini" | "conf" | "cfg" | "properties" | "env" | "tf" | "tfvars" | "hcl"
-        | "cmake" | "mk" | "gradle" | "nix" | "service" | "editorconfig" => {
-            known(ContentType::Config, Medium)
-        }
+        | "cmake" | "mk" | "gradle" | "nix" | "service" | "editorconfig" => (ContentType::Config, Medium),
         _ if language_of_extension(extension).is_some() || OTHER_CODE.contains(&extension) => {
-            known(ContentType::SourceCode, High)
+            (ContentType::SourceCode, High)
         }
+        _ => return None,
+    })
+}
+
+/// The programming language of a file, as prompts and reports name it: `c_sharp`.
+pub(super) fn language_of(file_name: &str) -> Option<&'static str> {
+    let name = file_name.to_lowercase();
+    language_of_name(&name).or_else(|| language_of_extension(&extension_of(&name)?))
+}
+
+fn language_of_name(name: &str) -> Option<&'static str> {
+    match name {
+        "rakefile" | "gemfile" | "vagrantfile" | "podfile" => Some("ruby"),
+        "sconstruct" | "sconscript" => Some("python"),
+        "configure" | ".bashrc" | ".bash_profile" | ".bash_aliases" | ".profile" | ".zshrc" | ".zshenv"
+        | ".zprofile" => Some("bash"),
         _ => None,
     }
 }
 
-pub(super) fn language_of(file_name: &str) -> Option<Language> {
-    let name = file_name.to_lowercase();
-    match name.as_str() {
-        "rakefile" | "gemfile" | "vagrantfile" | "podfile" => Some(Language::Ruby),
-        "sconstruct" | "sconscript" => Some(Language::Python),
-        "configure" => Some(Language::Bash),
-        _ if is_shell_start(&name) => Some(Language::Bash),
-        _ => language_of_extension(&extension_of(&name)?),
-    }
-}
-
-fn language_of_extension(extension: &str) -> Option<Language> {
+fn language_of_extension(extension: &str) -> Option<&'static str> {
     Some(match extension {
-        "rs" => Language::Rust,
-        "py" | "pyi" | "pyw" => Language::Python,
-        "js" | "jsx" | "mjs" | "cjs" => Language::JavaScript,
-        "ts" | "mts" | "cts" => Language::TypeScript,
-        "tsx" => Language::Tsx,
-        "go" => Language::Go,
-        "java" => Language::Java,
-        "c" | "h" => Language::C,
-        "cpp" | "hpp" | "cc" | "cxx" | "hh" | "hxx" | "c++" | "ino" => Language::Cpp,
-        "cs" => Language::CSharp,
-        "rb" | "rake" | "gemspec" => Language::Ruby,
-        "php" => Language::Php,
-        "sh" | "bash" | "zsh" | "ksh" => Language::Bash,
-        "kt" | "kts" => Language::Kotlin,
-        "swift" => Language::Swift,
-        "scala" | "sc" => Language::Scala,
-        "lua" => Language::Lua,
-        "zig" => Language::Zig,
-        "ex" | "exs" => Language::Elixir,
-        "hs" => Language::Haskell,
-        "ml" | "mli" => Language::Ocaml,
-        "pl" | "pm" => Language::Perl,
-        "r" => Language::R,
-        "sql" => Language::Sql,
-        "css" | "scss" | "less" => Language::Css,
-        "dart" => Language::Dart,
-        "jl" => Language::Julia,
-        "erl" | "hrl" => Language::Erlang,
-        "clj" | "cljs" | "cljc" => Language::Clojure,
-        "groovy" => Language::Groovy,
-        "proto" => Language::Proto,
-        "ps1" | "psm1" => Language::PowerShell,
+        "rs" => "rust",
+        "py" | "pyi" | "pyw" => "python",
+        "js" | "jsx" | "mjs" | "cjs" => "javascript",
+        "ts" | "mts" | "cts" => "typescript",
+        "tsx" => "tsx",
+        "go" => "go",
+        "java" => "java",
+        "c" | "h" => "c",
+        "cpp" | "hpp" | "cc" | "cxx" | "hh" | "hxx" | "c++" | "ino" => "cpp",
+        "cs" => "c_sharp",
+        "rb" | "rake" | "gemspec" => "ruby",
+        "php" => "php",
+        "sh" | "bash" | "zsh" | "ksh" => "bash",
+        "kt" | "kts" => "kotlin",
+        "swift" => "swift",
+        "scala" | "sc" => "scala",
+        "lua" => "lua",
+        "zig" => "zig",
+        "ex" | "exs" => "elixir",
+        "hs" => "haskell",
+        "ml" | "mli" => "ocaml",
+        "pl" | "pm" => "perl",
+        "r" => "r",
+        "sql" => "sql",
+        "css" | "scss" | "less" => "css",
+        "dart" => "dart",
+        "jl" => "julia",
+        "erl" | "hrl" => "erlang",
+        "clj" | "cljs" | "cljc" => "clojure",
+        "groovy" => "groovy",
+        "proto" => "protobuf",
+        "ps1" | "psm1" => "powershell",
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //! for a row. The text is hostile: no test may fail, and all read only the head.
 
 use super::log_line::is_log_start;
-use super::{ContentType, Detector, Language, delimited};
+use super::{ContentType, Detector, delimited};
 
 /// Bytes of a document that are examined, however long its lines are.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -40,17 +40,17 @@ impl<'t> Head<'t> {
     }
 
     /// The language that a `#!` line names.
-    pub(super) fn language(&self) -> Option<Language> {
+    pub(super) fn language(&self) -> Option<&'static str> {
         let command = self.text.lines().next()?.strip_prefix("#!")?;
         let program = command.split(['/', ' ']).rfind(|word| !word.is_empty() && !word.starts_with('-'))?;
         match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-            "sh" | "bash" | "zsh" | "ksh" | "dash" => Some(Language::Bash),
-            "python" => Some(Language::Python),
-            "ruby" => Some(Language::Ruby),
-            "node" => Some(Language::JavaScript),
-            "php" => Some(Language::Php),
-            "perl" => Some(Language::Perl),
-            "lua" => Some(Language::Lua),
+            "sh" | "bash" | "zsh" | "ksh" | "dash" => Some("bash"),
+            "python" => Some("python"),
+            "ruby" => Some("ruby"),
+            "node" => Some("javascript"),
+            "php" => Some("php"),
+            "perl" => Some("perl"),
+            "lua" => Some("lua"),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ fn told(name: &str, text: &str) -> String {
 }
 
 fn shown(detected: &Detected) -> String {
-    let language = detected.language.map(|language| format!(", {}", language.name())).unwrap_or_default();
+    let language = detected.language.map(|language| format!(", {language}")).unwrap_or_default();
     format!("{} via {}{language}", detected.content_type.name(), detected.via.name())
 }
 

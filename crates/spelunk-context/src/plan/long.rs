@@ -9,7 +9,7 @@ use super::survey::{Surveyed, is_blank};
 use super::{ManifestRow, PlanOptions, Tier};
 use crate::kind::{ContentType, Detected};
 use crate::lines::count_newlines;
-use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, slice};
+use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, part};
 use crate::{DocEntry, ReadError, Reader, SchemaSketch};
 
 /// Surveys a document in segments of at most `segment_bytes_max` bytes.
@@ -152,16 +152,14 @@ impl SegmentPosition<'_> {
     }
 
     fn newlines(&self, span: Range<u64>) -> u64 {
-        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-        count_newlines(slice(self.text, at(span.start)..at(span.end)).as_bytes())
+        count_newlines(part(self.text, &span).as_bytes())
     }
 }
 
 /// The prelude of the chunks of the first segment. Only whole lines can be put before another segment.
 fn prelude_of(text: &str, cutting: &Cutting) -> Option<(Arc<str>, RangeInclusive<u64>)> {
     let Prelude { span, lines } = cutting.chunks.iter().find_map(|chunk| chunk.prelude.clone())?;
-    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-    let shown = slice(text, at(span.start)..at(span.end));
+    let shown = part(text, &span);
     shown.ends_with('\n').then(|| (shown.into(), lines))
 }
 

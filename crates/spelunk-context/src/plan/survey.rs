@@ -11,7 +11,7 @@ use spelunk_types::Limits;
 use super::long::survey_long;
 use super::segment::{SEGMENT_BYTES_MAX, open_long};
 use super::{ManifestRow, PlanOptions, Tier};
-use crate::split::{Chunk, Cutting, DocText, Partitioner, estimate_tokens};
+use crate::split::{Chunk, Cutting, DocText, Partitioner, estimate_tokens, part};
 use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 
 /// The number of threads, and thus of documents in memory at once.
@@ -101,7 +101,5 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
 }
 
 pub(super) fn is_blank(text: &str, chunk: &Chunk) -> bool {
-    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-    let own = text.as_bytes().get(at(chunk.span.start)..at(chunk.span.end)).unwrap_or_default();
-    lines::is_blank(own)
+    lines::is_blank(part(text, &chunk.span).as_bytes())
 }

@@ -19,7 +19,7 @@ pub enum ReadError {
     TooLarge { name: String, bytes: u64, bytes_max: u64 },
     #[error("the text of `{name}` has {bytes} bytes; at most {bytes_max} can be unpacked for one context")]
     MadeTooLarge { name: String, bytes: u64, bytes_max: u64 },
-    #[error("`{name}` has no page {page}: {}", PagesThere(*n_pages))]
+    #[error("`{name}` has no page {page}: {}", pages_there(*n_pages))]
     PageOutOfRange { name: String, page: u64, n_pages: u64 },
     #[error("`{name}` has no line {line}: it has {n_lines}, counted from 1")]
     LineOutOfRange { name: String, line: u64, n_lines: u64 },
@@ -58,14 +58,10 @@ impl ReadError {
 }
 
 /// Lists the existing pages after a request for another.
-struct PagesThere(u64);
-
-impl std::fmt::Display for PagesThere {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            0 | 1 => f.write_str("the only page is 0"),
-            n_pages => write!(f, "the last page is {}", n_pages - 1),
-        }
+fn pages_there(n_pages: u64) -> String {
+    match n_pages {
+        0 | 1 => "the only page is 0".to_owned(),
+        n_pages => format!("the last page is {}", n_pages - 1),
     }
 }
 

@@ -3,20 +3,14 @@
 
 /// The purpose of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum FieldClass {
-    /// A time.
     Timestamp,
-    /// A severity.
     Level,
-    /// An error.
     Error,
-    /// An identifier of something.
     Identifier,
-    /// A message.
     Message,
-    /// An outcome.
     Status,
-    /// The origin of the record.
     Source,
 }
 

@@ -7,7 +7,7 @@ mod value;
 
 use std::ops::Range;
 
-use name::{Name, Strength};
+use name::{Strength, name_around, strength_of};
 use value::{Written, value_at};
 
 use super::secret_filters::{is_label, is_placeholder};
@@ -34,12 +34,12 @@ pub(super) fn find_at(text: &[u8], at: usize) -> Option<Range<usize>> {
     let reach = at.saturating_add(line_bytes_max).min(text.len());
     let end = memchr::memchr(b'\n', &text[at..reach]).map_or(reach, |length| at + length);
     let line = &text[..end];
-    let place = Name::place(line, at);
-    let (range, written) = value_at(line, &place)?;
+    let name = name_around(line, at);
+    let (range, written) = value_at(line, &name)?;
     if range.len() < VALUE_BYTES_MIN || range.len() > VALUE_BYTES_MAX {
         return None;
     }
-    let strength = Name::strength(&line[place])?;
+    let strength = strength_of(&line[name])?;
     is_secret(&line[range.clone()], strength, written).then_some(range)
 }
 

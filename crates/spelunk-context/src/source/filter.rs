@@ -52,29 +52,17 @@ impl<'a> Filter<'a> {
         relative: &str,
         is_ignored: impl FnOnce() -> bool,
     ) -> Option<SkipReason> {
-        self.against(path, relative, is_ignored, self.globs.includes(relative))
+        self.against(path, relative, is_ignored, self.globs.includes(relative), is_excluded_file)
     }
 
     /// Whether a file is an image that only the default exclusions keep out.
     pub(super) fn takes_image(&self, path: &Path, relative: &str, is_ignored: impl FnOnce() -> bool) -> bool {
-        let skipped =
-            || self.against_any(path, relative, is_ignored, self.globs.includes(relative), |_| false);
+        let skipped = || self.against(path, relative, is_ignored, self.globs.includes(relative), |_| false);
         ImageKind::of(relative).is_some() && skipped().is_none()
     }
 
-    /// Like `against_file`, given whether the globs include it.
+    /// Like `against_file`, given whether the globs include it, and the default exclusions.
     fn against(
-        &self,
-        path: &Path,
-        relative: &str,
-        is_ignored: impl FnOnce() -> bool,
-        is_included: bool,
-    ) -> Option<SkipReason> {
-        self.against_any(path, relative, is_ignored, is_included, is_excluded_file)
-    }
-
-    /// Like `against`, with these default exclusions.
-    fn against_any(
         &self,
         path: &Path,
         relative: &str,
@@ -116,7 +104,7 @@ impl<'a> Filter<'a> {
             }
         }
         let is_included = archive_is_included || self.globs.includes(relative);
-        self.against(Path::new(relative), relative, || false, is_included)
+        self.against(Path::new(relative), relative, || false, is_included, is_excluded_file)
     }
 
     /// Whether a hidden file is taken after all: secrets are allowed, and its name indicates one.

@@ -9,6 +9,7 @@ use super::plain;
 use crate::lines::count_newlines;
 
 /// A chunk that has no number yet.
+#[derive(Default)]
 pub(super) struct Draft {
     /// The end of its span.
     pub(super) end: usize,
@@ -19,8 +20,9 @@ pub(super) struct Draft {
 }
 
 /// How much of the previous chunk is repeated.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) enum Overlap {
+    #[default]
     None,
     Lines(u64),
     Bytes(usize),

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::assemble::Draft;
 use super::{Shell, slice};
 use crate::pack::{Boundary, Strength, hard_cut};
 
@@ -29,20 +30,8 @@ pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
     boundaries
 }
 
-/// A chunk of JSON that has no number yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct JsonChunk {
-    /// The end of its span.
-    pub(super) end: usize,
-    /// `None` if it is not a valid value by itself.
-    pub(super) shell: Option<Shell>,
-    pub(super) elements: u64,
-    /// The JSON path of its content.
-    pub(super) scope: String,
-}
-
 pub(super) struct Cutting {
-    pub(super) pieces: Vec<JsonChunk>,
+    pub(super) pieces: Vec<Draft>,
     /// Elements or keys of the outermost value.
     pub(super) elements: u64,
 }
@@ -87,20 +76,25 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     }
     let mut pieces = cutter.pieces;
     if pieces.is_empty() && text.len() <= bytes_max {
-        pieces.push(JsonChunk { end: 0, shell: None, elements: 0, scope: "$".to_owned() });
+        pieces.push(draft(0, None, 0, "$".to_owned()));
     }
     pieces.last_mut()?.end = text.len();
     Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
 }
 
+/// A piece that ends here. Without a shell, it is not a valid value by itself; its scope is a JSON path.
+fn draft(end: usize, shell: Option<Shell>, elements: u64, scope: String) -> Draft {
+    Draft { end, units: elements, shell, scope: Some(scope), ..Draft::default() }
+}
+
 /// A piece that is not a valid value is shown unchanged and cut like text.
-fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChunk> {
+fn cut_raw(text: &str, pieces: Vec<Draft>, bytes_max: usize) -> Vec<Draft> {
     let mut cut = Vec::with_capacity(pieces.len());
     let mut start = 0;
     for piece in pieces {
         while piece.shell.is_none() && piece.end - start > bytes_max {
             let end = hard_cut(text, start..piece.end, bytes_max);
-            cut.push(JsonChunk { end, shell: None, elements: 0, scope: piece.scope.clone() });
+            cut.push(Draft { end, scope: piece.scope.clone(), ..Draft::default() });
             start = end;
         }
         start = piece.end;
@@ -147,7 +141,7 @@ struct Cutter<'t> {
     text: &'t str,
     elements_max: u64,
     bytes_max: usize,
-    pieces: Vec<JsonChunk>,
+    pieces: Vec<Draft>,
 }
 
 impl<'t> Cutter<'t> {
@@ -214,23 +208,20 @@ impl<'t> Cutter<'t> {
         while start < end {
             let at = string_cut(self.text, start..end, room);
             let is_last = at == end;
-            self.pieces.push(JsonChunk {
-                end: if is_last { child.next } else { at },
-                shell: Some(Shell {
-                    open: format!("{open}\""),
-                    body: start as u64..at as u64,
-                    close: format!("\"{close}"),
-                }),
-                elements: u64::from(is_last),
-                scope: path.to_owned(),
-            });
+            let shell = Shell {
+                open: format!("{open}\""),
+                body: start as u64..at as u64,
+                close: format!("\"{close}"),
+            };
+            let end = if is_last { child.next } else { at };
+            self.pieces.push(draft(end, Some(shell), u64::from(is_last), path.to_owned()));
             start = at;
         }
     }
 
     /// A child that cannot be made a valid value again.
     fn take_raw(&mut self, child: &Child, path: &str) {
-        self.pieces.push(JsonChunk { end: child.next, shell: None, elements: 1, scope: path.to_owned() });
+        self.pieces.push(draft(child.next, None, 1, path.to_owned()));
     }
 
     fn flush(&mut self, level: &Level<'_>) {
@@ -245,16 +236,12 @@ impl<'t> Cutter<'t> {
             }
             None => format!("{}[{}:{}]", level.path, group.first_idx, group.first_idx + group.elements),
         };
-        self.pieces.push(JsonChunk {
-            end: group.next,
-            shell: Some(Shell {
-                open: level.open.clone(),
-                body: group.body.start as u64..group.body.end as u64,
-                close: level.close.clone(),
-            }),
-            elements: group.elements,
-            scope,
-        });
+        let shell = Shell {
+            open: level.open.clone(),
+            body: group.body.start as u64..group.body.end as u64,
+            close: level.close.clone(),
+        };
+        self.pieces.push(draft(group.next, Some(shell), group.elements, scope));
     }
 }
 

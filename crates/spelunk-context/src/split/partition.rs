@@ -7,7 +7,7 @@ use spelunk_types::Limits;
 
 use super::assemble::{Draft, Overlap, assemble};
 use super::chunk::{Chunk, Units};
-use super::target::{Width, partitions_expected, target_records, target_rows, target_units};
+use super::target::{partitions_expected, target_records, target_rows, target_units};
 use super::{by_line, code, json, log, plain, prose, slice};
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, CustomKind, Detected};
@@ -124,24 +124,13 @@ impl<'l> Partitioner<'l> {
         if self.mode == Mode::Plain || has_own_rule {
             return (lines, Units::Lines(lines));
         }
-        let units = match detected.content_type {
-            ContentType::StructuredData => {
-                let shape = Shape::of(text);
-                Units::Rows(by_line::row_marks(text, &shape).last().map_or(0, |mark| mark.units))
-            }
-            ContentType::Json if self.bytes_max() >= json::BYTES_MIN => {
-                json::count_elements(text).map_or(Units::Lines(lines), Units::Elements)
-            }
-            ContentType::Json
-            | ContentType::SourceCode
-            | ContentType::Jsonl
-            | ContentType::Log
-            | ContentType::Prose
-            | ContentType::Markup
-            | ContentType::Config
-            | ContentType::Unknown => Units::Lines(lines),
-        };
-        (lines, units)
+        if detected.content_type == ContentType::StructuredData {
+            let rows = by_line::row_marks(text, &Shape::of(text)).last().map_or(0, |mark| mark.units);
+            return (lines, Units::Rows(rows));
+        }
+        let is_json = detected.content_type == ContentType::Json && self.bytes_max() >= json::BYTES_MIN;
+        let elements = if is_json { json::count_elements(text) } else { None };
+        (lines, elements.map_or(Units::Lines(lines), Units::Elements))
     }
 
     /// The maximum size of a rendered chunk in bytes.
@@ -216,7 +205,7 @@ impl<'l> Partitioner<'l> {
     fn table(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let shape = Shape::of(text);
         let own = kind.and_then(|kind| kind.target_lines);
-        let target = own.unwrap_or_else(|| target_rows(self.limits, Width::of(&shape, self.limits)));
+        let target = own.unwrap_or_else(|| target_rows(self.limits, &shape));
         let target = self.long(target, text);
         let is_short = shape.header.len() <= self.bytes_max() / BESIDE_SHARE;
         let room = SpanSizes::exactly(target, self.bytes_own_max());
@@ -235,15 +224,12 @@ impl<'l> Partitioner<'l> {
                 None => self.other(text, target_units(self.limits, ContentType::Unknown)),
             };
         };
-        let is_whole = cutting.pieces.len() == 1 && text.len() <= self.bytes_max();
-        let pieces = cutting.pieces.into_iter().map(|piece| Draft {
-            end: piece.end,
-            units: piece.elements,
-            overlap: Overlap::None,
-            scope: (!is_whole).then_some(piece.scope),
-            shell: piece.shell.filter(|_| !is_whole),
-        });
-        let (parts, n_units) = (pieces.collect(), cutting.elements);
+        let json::Cutting { pieces: mut parts, elements: n_units } = cutting;
+        if let [whole] = parts.as_mut_slice()
+            && text.len() <= self.bytes_max()
+        {
+            (whole.scope, whole.shell) = (None, None);
+        }
         Drafts { parts, prelude: None, units: Units::Elements, n_units, target }
     }
 
@@ -313,7 +299,7 @@ fn to_drafts(cuts: &[Cut], overlap_at: &dyn Fn(Option<Strength>) -> Overlap) -> 
     let mut overlap = Overlap::None;
     let mut drafts = Vec::with_capacity(cuts.len());
     for cut in cuts {
-        drafts.push(Draft { end: cut.at, units: cut.units, overlap, scope: None, shell: None });
+        drafts.push(Draft { end: cut.at, units: cut.units, overlap, ..Draft::default() });
         overlap = overlap_at(cut.strength);
     }
     drafts

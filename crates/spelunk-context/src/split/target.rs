@@ -6,35 +6,14 @@ use crate::kind::ContentType;
 use crate::kind::delimited::Shape;
 use crate::records::n_fields_of_head;
 
-/// The number of columns of a table, and how full they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// Few columns.
-    Narrow,
-    /// Many columns, most of them filled.
-    WideDense,
-    /// Many columns, at least half of them empty.
-    WideSparse,
-}
-
-impl Width {
-    pub(super) fn of(shape: &Shape, limits: &Limits) -> Self {
-        if shape.n_columns < limits.wide_columns_min {
-            Self::Narrow
-        } else if shape.is_sparse {
-            Self::WideSparse
-        } else {
-            Self::WideDense
-        }
-    }
-}
-
-/// The target rows of a chunk of a table.
-pub fn target_rows(limits: &Limits, width: Width) -> u64 {
-    match width {
-        Width::Narrow => limits.chunk_narrow_rows,
-        Width::WideDense => limits.chunk_wide_dense_rows,
-        Width::WideSparse => limits.chunk_wide_sparse_rows,
+/// The target rows of a chunk of a table, by the number of its columns and how full they are.
+pub(super) fn target_rows(limits: &Limits, shape: &Shape) -> u64 {
+    if shape.n_columns < limits.wide_columns_min {
+        limits.chunk_narrow_rows
+    } else if shape.is_sparse {
+        limits.chunk_wide_sparse_rows
+    } else {
+        limits.chunk_wide_dense_rows
     }
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use spelunk_types::Limits;
 
 use super::*;
-use crate::kind::{CustomKind, Language, Via};
+use crate::kind::{CustomKind, Via};
 use crate::lines::count_lines;
 use crate::pack::{Strength, pack};
 
@@ -12,7 +12,7 @@ fn detected(content_type: ContentType) -> Detected {
     Detected { content_type, via: Via::Extension, language: None, custom: None }
 }
 
-fn of(content_type: ContentType, language: Option<Language>) -> Detected {
+fn of(content_type: ContentType, language: Option<&'static str>) -> Detected {
     Detected { language, ..detected(content_type) }
 }
 
@@ -46,8 +46,8 @@ fn cut(text: &str, detected: &Detected, limits: &Limits, mode: Mode) -> Cutting 
 
 fn kinds() -> Vec<Detected> {
     let mut kinds: Vec<Detected> = ContentType::ALL.into_iter().map(detected).collect();
-    kinds.push(of(ContentType::SourceCode, Some(Language::Rust)));
-    kinds.push(of(ContentType::SourceCode, Some(Language::Python)));
+    kinds.push(of(ContentType::SourceCode, Some("rust")));
+    kinds.push(of(ContentType::SourceCode, Some("python")));
     kinds.push(Detected {
         custom: Some(std::sync::Arc::new(begins_with_a())),
         ..detected(ContentType::Prose)
@@ -404,7 +404,7 @@ fn a_function_is_cut_only_if_it_is_too_long_itself() {
         |lines: usize, n: usize| format!("fn f{n}() {{\n{}}}\n\n", "    step();\n".repeat(lines - 3));
     let text =
         function(140, 0) + &function(200, 1) + &function(299, 2) + &function(700, 3) + &function(10, 4);
-    let kind = of(ContentType::SourceCode, Some(Language::Rust));
+    let kind = of(ContentType::SourceCode, Some("rust"));
     let cutting = cut(&text, &kind, &Limits::default(), Mode::ByType);
     let lines: Vec<_> = cutting.chunks.iter().map(|chunk| chunk.lines.clone().count()).collect();
     let starts_function = |chunk: &Chunk| render(chunk, &text).starts_with("fn ");

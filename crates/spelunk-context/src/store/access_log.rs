@@ -7,18 +7,13 @@ use crate::store::ContextId;
 
 /// The kind of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Action {
-    /// Contexts were listed.
     List,
-    /// The first lines of one were read.
     Peek,
-    /// One was searched.
     Grep,
-    /// A page of one was read.
     Page,
-    /// One was loaded whole.
     Load,
-    /// All were searched.
     Search,
 }
 

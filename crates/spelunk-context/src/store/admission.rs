@@ -8,8 +8,8 @@ use spelunk_types::percent_decoded;
 
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::{
-    AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
-    NewSource, SecretFiles, StoreError,
+    AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, NewContext, NewSource,
+    StoreError,
 };
 use crate::{ContentType, Detector, ReadError, Reader, SkipReason, SourceError, secrets};
 
@@ -59,10 +59,7 @@ impl ContextStore {
             NewSource::File(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
             NewSource::Inline(text) => {
                 // Redact now: the text is copied next to the registry, and from there into runs and indexes.
-                let text = match self.settings.secrets {
-                    SecretFiles::Refused => secrets::redact(&text).0.into_owned(),
-                    SecretFiles::Allowed => text,
-                };
+                let text = self.redacted(text);
                 let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
                 let size_bytes = text.len() as u64;
                 let revision =
@@ -77,13 +74,13 @@ impl ContextStore {
             }
             NewSource::Loader(name) => {
                 check_length(id, "name of the loader", name.len(), 1, ADDRESS_BYTES_MAX)?;
-                Ok(Admitted::new(ContextSource::Loader { name }, None))
+                Ok(Admitted::new(ContextSource::Loader(name), None))
             }
             NewSource::Uri(uri) => match path_of_uri(&uri)? {
                 Some(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
                 None => {
                     check_length(id, "URI", uri.len(), 1, ADDRESS_BYTES_MAX)?;
-                    Ok(Admitted::new(ContextSource::Uri { uri }, None))
+                    Ok(Admitted::new(ContextSource::Uri(uri), None))
                 }
             },
         }
@@ -105,13 +102,12 @@ impl ContextStore {
             return Err(Refusal::from(SourceError::Special { path: path.to_owned() }));
         }
         // A file that cannot be read as text is refused now, not at the first access.
-        let allow_secrets = self.settings.secrets == SecretFiles::Allowed;
-        let derived = Reader::open_derived(&absolute, allow_secrets).map_err(Refusal::Unread)?;
+        let derived = Reader::open_derived(&absolute, self.allows_secrets()).map_err(Refusal::Unread)?;
         let mut revision = Stamp::of(&metadata).revision();
         if derived.is_made {
             revision.digest = Some(digest_of_file(&absolute).map_err(absent)?);
         }
-        let mut admitted = Admitted::new(ContextSource::File { path: absolute.clone() }, Some(revision));
+        let mut admitted = Admitted::new(ContextSource::File(absolute.clone()), Some(revision));
         let head = derived.reader.peek(HEAD_LINES, HEAD_TOKENS).map_err(Refusal::Unread)?;
         admitted.content_type = type_of(&absolute.to_string_lossy(), &head.text);
         let n_documents = derived.n_documents.map(|n| ("documents".to_owned(), n.to_string()));
@@ -124,11 +120,7 @@ impl ContextStore {
     pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
         let resolved =
             path.canonicalize().map_err(|error| Refusal::from(SourceError::from_io(path, error)))?;
-        let roots = match &self.settings.roots {
-            FileRoots::Anywhere => None,
-            FileRoots::Below(roots) => Some(roots),
-        };
-        if let Some(roots) = roots {
+        if let Some(roots) = &self.settings.roots {
             let is_below = |root: &PathBuf| root.canonicalize().is_ok_and(|root| resolved.starts_with(root));
             if !roots.iter().any(is_below) {
                 let (path, roots) = (path.to_owned(), roots.clone());
@@ -136,7 +128,7 @@ impl ContextStore {
             }
         }
         let is_secret = secrets::is_secret(path) || secrets::is_secret(&resolved);
-        if is_secret && self.settings.secrets == SecretFiles::Refused {
+        if is_secret && !self.allows_secrets() {
             return Err(Refusal::from(SourceError::Secret { path: path.to_owned() }));
         }
         Ok(())

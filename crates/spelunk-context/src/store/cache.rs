@@ -1,7 +1,7 @@
 //! The content cache: whole texts in memory under a budget in bytes, evicted least recently used first, hot texts last.
 //! Pure bookkeeping: it loads nothing and reads no clock.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::store::ContextId;
@@ -16,8 +16,6 @@ pub(crate) struct ContentCache {
     bytes: u64,
     n_ticks: u64,
     texts: HashMap<ContextId, (Rank, Cached)>,
-    /// Eviction order.
-    order: BTreeMap<Rank, ContextId>,
 }
 
 /// A text, and the conditions under which it is still valid.
@@ -51,7 +49,6 @@ impl ContentCache {
             bytes: 0,
             n_ticks: 0,
             texts: HashMap::new(),
-            order: BTreeMap::new(),
         }
     }
 
@@ -77,28 +74,22 @@ impl ContentCache {
         if self.bytes + bytes > self.bytes_max {
             self.evict_to(self.bytes_after_eviction.saturating_sub(bytes));
         }
-        let rank = self.next_rank(cached.heat);
-        self.order.insert(rank, id.clone());
-        self.texts.insert(id, (rank, cached));
+        self.n_ticks += 1;
+        self.texts.insert(id, ((cached.heat, self.n_ticks), cached));
         self.bytes += bytes;
     }
 
     /// Returns the text with this id and marks it as most recently used.
     pub(crate) fn touch(&mut self, id: &str) -> Option<Cached> {
-        let heat = self.texts.get(id)?.1.heat;
-        let next = self.next_rank(heat);
+        self.n_ticks += 1;
         let (rank, cached) = self.texts.get_mut(id)?;
-        let id = self.order.remove(rank)?;
-        *rank = next;
-        let cached = cached.clone();
-        self.order.insert(next, id);
-        Some(cached)
+        *rank = (cached.heat, self.n_ticks);
+        Some(cached.clone())
     }
 
     /// Removes one text and returns its size; 0 if it was not cached.
     pub(crate) fn remove(&mut self, id: &str) -> u64 {
-        let Some((rank, cached)) = self.texts.remove(id) else { return 0 };
-        self.order.remove(&rank);
+        let Some((_, cached)) = self.texts.remove(id) else { return 0 };
         let bytes = cached.text.len() as u64;
         self.bytes -= bytes;
         bytes
@@ -106,18 +97,20 @@ impl ContentCache {
 
     /// Evicts until at most `bytes_target` remain or the cache is empty.
     pub(crate) fn evict_to(&mut self, bytes_target: u64) -> usize {
+        if self.bytes <= bytes_target {
+            return 0;
+        }
+        let mut order: Vec<(Rank, ContextId)> =
+            self.texts.iter().map(|(id, (rank, _))| (*rank, id.clone())).collect();
+        order.sort_unstable();
         let mut n_evicted = 0;
-        while self.bytes > bytes_target {
-            let Some((_, id)) = self.order.pop_first() else { break };
-            let Some((_, cached)) = self.texts.remove(id.as_str()) else { continue };
-            self.bytes -= cached.text.len() as u64;
+        for (_, id) in order {
+            if self.bytes <= bytes_target {
+                break;
+            }
+            self.remove(id.as_str());
             n_evicted += 1;
         }
         n_evicted
-    }
-
-    fn next_rank(&mut self, heat: Heat) -> Rank {
-        self.n_ticks += 1;
-        (heat, self.n_ticks)
     }
 }

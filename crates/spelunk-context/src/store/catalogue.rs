@@ -25,14 +25,15 @@ pub(crate) struct Entry {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
-    Put(Arc<Context>),
+    /// Adds or replaces a context, with the text if it is an inline one.
+    Put(Arc<Context>, Option<Arc<str>>),
     Remove(ContextId),
 }
 
 impl Change {
     pub(crate) fn id(&self) -> &ContextId {
         match self {
-            Self::Put(context) => &context.id,
+            Self::Put(context, _) => &context.id,
             Self::Remove(id) => id,
         }
     }
@@ -63,7 +64,7 @@ impl Catalogue {
     /// A context that replaces another takes its position.
     pub(crate) fn apply(&mut self, change: Change) {
         match change {
-            Change::Put(context) => self.put(context),
+            Change::Put(context, _) => self.put(context),
             Change::Remove(id) => self.remove(id.as_str()),
         }
     }

@@ -18,16 +18,7 @@ pub struct CollectionReport {
     /// Ids that were already registered.
     pub already: Vec<ContextId>,
     /// Files that do not exist.
-    pub missing: Vec<MissingFile>,
-}
-
-/// A file of a collection that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingFile {
-    /// Its name in the collection.
-    pub name: String,
-    /// The path where it was expected.
-    pub path: PathBuf,
+    pub missing: Vec<PathBuf>,
 }
 
 const FOUNDATION: [(&str, &str); 3] = [
@@ -51,7 +42,7 @@ impl Factory<'_> {
             let id = ContextId::new(format!("{id_prefix}{name}"))?;
             let path = base.join(path);
             if path.metadata().is_err_and(|error| is_absence(&error)) {
-                report.missing.push(MissingFile { name: name.clone(), path });
+                report.missing.push(path);
             } else if self.store.get(id.as_str()).is_ok() {
                 report.already.push(id);
             } else {
@@ -77,7 +68,7 @@ impl Factory<'_> {
     }
 
     /// Registers every directory of `projects/` below the root, if it exists, as a project of that name.
-    pub fn projects(&self, root: &Path) -> Result<Vec<(String, DirectoryReport)>, StoreError> {
+    pub fn projects(&self, root: &Path) -> Result<Vec<DirectoryReport>, StoreError> {
         let mut reports = Vec::new();
         let directory = root.join("projects");
         let walk = ignore::WalkBuilder::new(&directory)
@@ -88,8 +79,7 @@ impl Factory<'_> {
         for entry in walk.flatten() {
             if entry.depth() == 1 && entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 let project = crate::name::tail(entry.path(), 1);
-                let report = self.project(&project, entry.path())?;
-                reports.push((project, report));
+                reports.push(self.project(&project, entry.path())?);
             }
         }
         Ok(reports)
@@ -99,11 +89,7 @@ impl Factory<'_> {
     pub fn temporal(&self, root: &Path) -> Result<DirectoryReport, StoreError> {
         let directory = root.join("temporal");
         if directory.metadata().is_err_and(|error| is_absence(&error)) {
-            return Ok(DirectoryReport {
-                registered: Vec::new(),
-                already: Vec::new(),
-                left_out: crate::ScanReport::default(),
-            });
+            return Ok(DirectoryReport::default());
         }
         self.from_directory(&directory, "*.{json,jsonl}", &ContextKind::Temporal, "temporal:")
     }

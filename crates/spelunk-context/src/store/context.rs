@@ -1,4 +1,4 @@
-//! The context: a named handle on explorable content. It holds all that is known about it, but no text.
+//! The parts of a context: its id, what is known about it, and the description from which one is registered.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::store::{AccessCounts, ContextKind, ContextRevision, IdFault, LoadPolicy, StoreError};
+use crate::store::{Context, ContextKind, ContextSource, IdFault, LoadPolicy, StoreError};
 use crate::{ContentType, Structure};
 
 /// The id of a context: 1 to 200 bytes on one line, without leading or trailing whitespace, and not a reserved word.
@@ -65,32 +65,12 @@ impl Borrow<str> for ContextId {
     }
 }
 
-/// A named handle on explorable content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Context {
-    /// Unique in its store.
-    pub id: ContextId,
-    /// The display name.
-    pub name: String,
-    /// Its role.
-    pub kind: ContextKind,
-    /// The format of its text, if the registrant knew it.
-    pub content_type: Option<String>,
-    /// Where the text comes from.
-    pub source: ContextSource,
-    /// Other known facts.
-    pub metadata: Metadata,
-    /// How long its text may be reused.
-    pub policy: LoadPolicy,
-    /// When it was registered or replaced.
-    pub registered_at_ms: u64,
-    /// The state of the text at the last access; `None` before the first.
-    pub revision: Option<ContextRevision>,
-    /// How often it was accessed.
-    pub access: AccessCounts,
-}
-
 impl Context {
+    /// The size of its source at the last access; 0 before the first.
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.revision.as_ref().map_or(0, |revision| revision.size_bytes)
+    }
+
     /// How regular its text is, by its content type; `None` without one. An unknown type counts as mixed.
     pub fn structure(&self) -> Option<Structure> {
         let content_type = self.content_type.as_deref()?;
@@ -108,6 +88,10 @@ impl Metadata {
         self.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All entries.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
@@ -120,37 +104,10 @@ impl From<BTreeMap<String, String>> for Metadata {
     }
 }
 
-/// Where the text of a context comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ContextSource {
-    /// A file, by its absolute path.
-    File {
-        /// Links in it are resolved when it is read.
-        path: PathBuf,
-    },
-    /// Text supplied at registration.
-    Inline {
-        /// Its BLAKE3 digest in hexadecimal.
-        digest: String,
-        /// Its length.
-        size_bytes: u64,
-    },
-    /// A function of this process.
-    Loader {
-        /// The name under which every process must add it again.
-        name: String,
-    },
-    /// Something that is neither a file nor fetched by the store. A loader of the same name reads it.
-    Uri {
-        /// With its scheme.
-        uri: String,
-    },
-}
-
 impl ContextSource {
     /// The path of a file, the only source that changes by itself.
     pub(super) fn file(&self) -> Option<&Path> {
-        if let Self::File { path } = self { Some(path) } else { None }
+        if let Self::File(path) = self { Some(path) } else { None }
     }
 
     /// The digest of a text supplied at registration.

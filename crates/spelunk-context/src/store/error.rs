@@ -1,6 +1,5 @@
 //! Errors about contexts and their registry. Each error names the context and one thing to try.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -61,7 +60,7 @@ pub enum StoreError {
     RegistryNewer { path: PathBuf, version: u64 },
     #[error("the registry `{path}` is too large: {size_bytes} bytes; the maximum is {bytes_max}")]
     RegistryTooLarge { path: PathBuf, size_bytes: u64, bytes_max: u64 },
-    #[error("{} has locked the registry `{path}` for {waited_ms} ms", Holder(*pid))]
+    #[error("{} has locked the registry `{path}` for {waited_ms} ms", holder(*pid))]
     RegistryLocked { path: PathBuf, pid: Option<u32>, waited_ms: u64 },
     #[error("could not use the registry `{path}`")]
     Registry {
@@ -198,15 +197,9 @@ impl Explain for StoreError {
 }
 
 /// The process that holds the lock, if known.
-struct Holder(Option<u32>);
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(pid) => write!(f, "another process (pid {pid})"),
-            None => f.write_str("another process"),
-        }
-    }
+fn holder(pid: Option<u32>) -> String {
+    let known = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
+    format!("another process{known}")
 }
 
 /// The words in backticks, joined by `between`.

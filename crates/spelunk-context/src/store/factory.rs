@@ -8,9 +8,10 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::store::admission::Admitted;
+use crate::store::writing::TakenId;
 use crate::store::{
-    Context, ContextId, ContextKind, ContextStore, LoadPolicy, Loader, NewContext, NewSource, SecretFiles,
-    StoreError, naming,
+    Context, ContextId, ContextKind, ContextStore, LoadPolicy, Loader, NewContext, NewSource, StoreError,
+    naming,
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 
@@ -22,7 +23,7 @@ pub struct Factory<'a> {
 }
 
 /// The result of registering a directory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DirectoryReport {
     /// New contexts.
     pub registered: Vec<Arc<Context>>,
@@ -131,7 +132,7 @@ impl<'a> Factory<'a> {
             let admitted = admitted.get(path).copied().cloned().flatten();
             (NewContext { policy: self.policy, ..new_of_file(id, path, kind.clone()) }, admitted)
         });
-        Ok((self.store.register_admitted(new.collect())?, already))
+        Ok((self.store.put(new.collect(), TakenId::Refused)?, already))
     }
 
     /// The existing contexts of these files, and the absolute paths of files that have none.
@@ -168,7 +169,7 @@ impl<'a> Factory<'a> {
         let globs: Override =
             OverrideBuilder::new(&directory).add(pattern).map_err(bad_glob)?.build().map_err(bad_glob)?;
         let depth_max = if pattern.contains('/') { None } else { Some(1) };
-        let secrets_are_allowed = self.store.settings.secrets == SecretFiles::Allowed;
+        let secrets_are_allowed = self.store.allows_secrets();
         let walk = WalkBuilder::new(&directory)
             .max_depth(depth_max)
             .require_git(false)

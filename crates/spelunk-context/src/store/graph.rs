@@ -16,9 +16,10 @@ use crate::{ReadError, Reader};
 
 /// The part of a graph that a context shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum GraphView {
-    Overview { path: PathBuf },
-    Domain { path: PathBuf, domain: String },
+pub(super) struct GraphView {
+    pub(super) path: PathBuf,
+    /// `None` for the overview.
+    domain: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -43,12 +44,12 @@ impl Factory<'_> {
         let overview_id = ContextId::new("memory:graph_overview")?;
         self.store.check_place(&path).map_err(|refusal| refusal.into_error(&overview_id))?;
         let graph = Graph::read(&path)?;
-        let overview = GraphView::Overview { path: path.clone() };
+        let overview = GraphView { path: path.clone(), domain: None };
         let mut new = vec![new_of_view(overview_id, "Memory graph", &overview)];
         for domain in graph.domains().into_keys().take(DOMAINS_MAX) {
             let shown = shortened(&printable_text(&domain), 100).into_owned();
             let Ok(id) = ContextId::new(format!("memory:domain:{}", shown.trim())) else { continue };
-            let view = GraphView::Domain { path: path.clone(), domain };
+            let view = GraphView { path: path.clone(), domain: Some(domain) };
             new.push(new_of_view(id, &format!("Memory: {shown}"), &view));
         }
         new.retain(|new| self.store.get(new.id.as_str()).is_err());
@@ -60,26 +61,19 @@ fn new_of_view(id: ContextId, name: &str, view: &GraphView) -> NewContext {
     let mut new = NewContext::new(id, ContextKind::Memory, NewSource::Loader(view.loader_name()));
     name.clone_into(&mut new.name);
     new.metadata.insert("source".to_owned(), "memory_graph".to_owned());
-    if let GraphView::Domain { domain, .. } = view {
+    if let Some(domain) = &view.domain {
         new.metadata.insert("domain".to_owned(), shortened(domain, LABEL_CHARS_MAX).into_owned());
     }
     new
 }
 
 impl GraphView {
-    pub(super) fn path(&self) -> &Path {
-        match self {
-            Self::Overview { path } | Self::Domain { path, .. } => path,
-        }
-    }
-
     /// The domain is prefixed with its length, because it may contain any character.
     fn loader_name(&self) -> String {
-        match self {
-            Self::Overview { path } => format!("{LOADER_PREFIX}overview:{}", path.display()),
-            Self::Domain { path, domain } => {
-                format!("{LOADER_PREFIX}domain:{}:{domain}:{}", domain.len(), path.display())
-            }
+        let path = self.path.display();
+        match &self.domain {
+            None => format!("{LOADER_PREFIX}overview:{path}"),
+            Some(domain) => format!("{LOADER_PREFIX}domain:{}:{domain}:{path}", domain.len()),
         }
     }
 
@@ -87,19 +81,19 @@ impl GraphView {
     pub(super) fn from_loader_name(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(LOADER_PREFIX)?;
         if let Some(path) = rest.strip_prefix("overview:") {
-            return Some(Self::Overview { path: path.into() });
+            return Some(Self { path: path.into(), domain: None });
         }
         let (bytes, rest) = rest.strip_prefix("domain:")?.split_once(':')?;
         let (domain, rest) = rest.split_at_checked(bytes.parse().ok()?)?;
         let path = rest.strip_prefix(':')?;
-        Some(Self::Domain { path: path.into(), domain: domain.to_owned() })
+        Some(Self { path: path.into(), domain: Some(domain.to_owned()) })
     }
 
     pub(super) fn render(&self) -> Result<String, StoreError> {
-        let graph = Graph::read(self.path())?;
-        Ok(match self {
-            Self::Overview { .. } => graph.overview(),
-            Self::Domain { domain, .. } => graph.domain(domain),
+        let graph = Graph::read(&self.path)?;
+        Ok(match &self.domain {
+            None => graph.overview(),
+            Some(domain) => graph.domain(domain),
         })
     }
 }

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::store::LoadPolicy;
+
 /// The role of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ContextKind {
@@ -70,7 +72,7 @@ impl ContextKind {
             Self::Project | Self::Document | Self::Custom(_) => LoadPolicy::Lazy,
             Self::Temporal => LoadPolicy::Refresh,
             Self::Memory => LoadPolicy::Query,
-            Self::ToolResult => LoadPolicy::Ttl { ttl_ms: TOOL_RESULT_TTL_MS },
+            Self::ToolResult => LoadPolicy::TtlMs(TOOL_RESULT_TTL_MS),
             Self::Web => LoadPolicy::Session,
         }
     }
@@ -102,34 +104,14 @@ impl KindName {
     }
 }
 
-/// How long an obtained text may be reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadPolicy {
-    /// Loaded at the first access of any sort, and evicted last.
-    Hot,
-    /// Loaded on demand, cached while there is room and the source is unchanged.
-    Lazy,
-    /// Obtained again at every access, except for pages after the first, so that pages fit together.
-    Refresh,
-    /// Reused for this long. An inline text cannot be obtained again: it expires.
-    Ttl {
-        /// Counted from loading, or from registration for inline text.
-        ttl_ms: u64,
-    },
-    /// Lives as long as the store it was registered in, and is not written to the registry.
-    Session,
-    /// Obtained again at every access, and never cached.
-    Query,
-}
-
 impl LoadPolicy {
     /// The policy with this name, or `ttl:SECONDS`.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(seconds) = name.strip_prefix("ttl:") {
             let ttl_ms = seconds.parse::<u64>().ok()?.checked_mul(1000)?;
-            return Some(Self::Ttl { ttl_ms });
+            return Some(Self::TtlMs(ttl_ms));
         }
-        let tool_result = Self::Ttl { ttl_ms: TOOL_RESULT_TTL_MS };
+        let tool_result = Self::TtlMs(TOOL_RESULT_TTL_MS);
         [Self::Hot, Self::Lazy, Self::Refresh, tool_result, Self::Session, Self::Query]
             .into_iter()
             .find(|policy| policy.name() == name)
@@ -141,7 +123,7 @@ impl LoadPolicy {
             Self::Hot => "hot",
             Self::Lazy => "lazy",
             Self::Refresh => "refresh",
-            Self::Ttl { .. } => "ttl",
+            Self::TtlMs(_) => "ttl",
             Self::Session => "session",
             Self::Query => "query",
         }

@@ -15,8 +15,8 @@ pub struct StoreSettings {
     pub search_hits_max: u64,
     /// How long to wait for another process to finish writing the registry.
     pub lock_wait_ms_max: u64,
-    /// Where files may be located.
-    pub roots: FileRoots,
+    /// Directories below one of which files must be, with links resolved; `None` allows files anywhere.
+    pub roots: Option<Vec<PathBuf>>,
     /// Whether files that may hold secrets can be registered.
     pub secrets: SecretFiles,
 }
@@ -35,24 +35,15 @@ impl StoreSettings {
             contexts_max: CONTEXTS_MAX,
             search_hits_max: SEARCH_HITS_MAX,
             lock_wait_ms_max: LOCK_WAIT_MS_MAX,
-            roots: FileRoots::Anywhere,
+            roots: None,
             secrets: SecretFiles::Refused,
         }
     }
 
     /// For a server: files below these directories, and no secrets.
     pub fn for_a_server(limits: Limits, roots: Vec<PathBuf>) -> Self {
-        Self { roots: FileRoots::Below(roots), ..Self::for_a_person(limits) }
+        Self { roots: Some(roots), ..Self::for_a_person(limits) }
     }
-}
-
-/// Where files may be located.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileRoots {
-    /// Anywhere.
-    Anywhere,
-    /// Below one of these directories, with links resolved. An empty list allows no file.
-    Below(Vec<PathBuf>),
 }
 
 /// Whether files that may hold secrets can be registered.

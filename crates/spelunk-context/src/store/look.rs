@@ -5,9 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::store::catalogue::Entry;
 use crate::store::reading::{OpenContext, Purpose};
-use crate::store::revision::digest_of_file;
-use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
-use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
+use crate::store::{AccessCounts, ContextStore, LoadPolicy, StoreError};
+use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader};
 
 /// The number of attempts to read a file that keeps changing.
 const N_ATTEMPTS: usize = 3;
@@ -41,42 +40,6 @@ impl ContextStore {
             self.retrying(&entry, Purpose::Load, |opened| self.load_opened(&entry, opened, loaded_at_ms))?;
         self.count(&entry, &opened, AccessCounts { loads: 1, ..AccessCounts::default() });
         Ok(text)
-    }
-
-    /// Loads every hot context that is not cached yet, as far as they fit. Returns those that failed.
-    pub fn warm(&self) -> Vec<(Arc<Context>, StoreError)> {
-        let mut failures = Vec::new();
-        for context in self.list() {
-            if context.policy != LoadPolicy::Hot {
-                continue;
-            }
-            if let Err(error) = self.entry(context.id.as_str()).and_then(|entry| self.heat(&entry)) {
-                failures.push((context, error));
-            }
-        }
-        failures
-    }
-
-    /// BLAKE3 of a context's source in hexadecimal, which is added to its revision. Reads the whole source.
-    pub fn digest(&self, id: &str) -> Result<String, StoreError> {
-        let entry = self.entry(id)?;
-        let opened = self.open_context(&entry, Purpose::Sweep)?;
-        let digest = match (entry.context.source.file(), &opened.text) {
-            (Some(path), _) => digest_of_file(path).map_err(|error| {
-                StoreError::unread(&entry.context.id, SourceError::from_io(path, error).into())
-            })?,
-            (None, Some(text)) => blake3::hash(text.as_bytes()).to_hex().to_string(),
-            (None, None) => match &entry.context.revision {
-                Some(revision) => revision.digest.clone().unwrap_or_default(),
-                None => String::new(),
-            },
-        };
-        let mut revision = opened.revision();
-        revision.digest = Some(digest.clone());
-        if let Some(context) = self.state().catalogue.update(id, entry.generation, &AccessCounts::default()) {
-            context.revision = Some(revision);
-        }
-        Ok(digest)
     }
 
     fn look<T>(

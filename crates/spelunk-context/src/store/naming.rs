@@ -2,9 +2,9 @@
 //! with the parent directories. All colliding files get longer ids, so an id does not depend on which file came first.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use crate::name::printable_text;
+use crate::name::printable_parts;
 use crate::store::ContextId;
 
 /// One id per path, all distinct and none of them taken. `:` separates directories, as in other ids.
@@ -36,15 +36,6 @@ pub(super) fn ids_for(
             return ids.iter().map(ContextId::new).collect();
         }
     }
-}
-
-/// The parts of a path, the file name last.
-fn printable_parts(path: &Path) -> Vec<String> {
-    let normal = path.components().filter_map(|component| match component {
-        Component::Normal(part) => Some(printable_text(&part.to_string_lossy())),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-    });
-    normal.collect()
 }
 
 /// Level 0 is the stem, 1 the file name, each further level adds a directory; after that the file name gets a number.

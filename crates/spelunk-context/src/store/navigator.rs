@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::store::suggest::{self, Situation};
 use crate::store::{
-    Action, Context, ContextId, ContextStore, SearchHit, SearchReport, StoreError, Suggestion,
+    Action, Context, ContextId, ContextStore, SearchHit, SearchReport, StoreError, Suggestion, suggest,
 };
 use crate::{GrepMatch, GrepQuery, Page, Peek, ReadError};
 
@@ -38,8 +37,6 @@ pub struct GrepView {
     pub n_matches: u64,
     /// Whether more lines match than are shown.
     pub truncated: bool,
-    /// Whether the search stopped early, so that `n_matches` is a lower bound.
-    pub stopped_early: bool,
     /// What to do next.
     pub suggestions: Vec<Suggestion>,
 }
@@ -105,7 +102,7 @@ impl Navigator {
         let peek = self.store.peek(id, lines, limits.peek_tokens)?;
         let context = self.store.get(id)?;
         self.note(Action::Peek, Some(&context), &lines.to_string());
-        let suggestions = suggest::after_peek(self.situation(&context), &peek);
+        let suggestions = suggest::after_peek(&context, &peek, limits);
         Ok(PeekView { context, peek, suggestions })
     }
 
@@ -121,13 +118,12 @@ impl Navigator {
         let found = self.store.grep(id, &query, &NEVER)?;
         let context = self.store.get(id)?;
         self.note(Action::Grep, Some(&context), &query.pattern);
-        let suggestions = suggest::after_grep(self.situation(&context), &found);
+        let suggestions = suggest::after_grep(&context, &found, self.store.limits());
         Ok(GrepView {
             id: context.id.clone(),
             matches: found.matches,
             n_matches: found.n_matches,
             truncated: found.truncated,
-            stopped_early: found.stopped_early,
             suggestions,
         })
     }
@@ -171,17 +167,6 @@ impl Navigator {
         in_range("lines of context", query.context_lines, 0, limits.grep_context_lines_max)?;
         let matches_max = query.matches_max.min(limits.grep_matches_max);
         Ok(GrepQuery { matches_max, ..query.clone() })
-    }
-
-    fn situation<'a>(&self, context: &'a Context) -> Situation<'a> {
-        let limits = self.store.limits();
-        Situation {
-            id: &context.id,
-            size_bytes: context.revision.as_ref().map_or(0, |revision| revision.size_bytes),
-            access: context.access,
-            load_bytes_max: limits.load_bytes_max,
-            page_lines: limits.page_lines,
-        }
     }
 
     fn note(&self, action: Action, context: Option<&Arc<Context>>, detail: &str) {

@@ -13,9 +13,7 @@ use crate::store::graph::GraphView;
 use crate::store::registry::RegistryFile;
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::writing::expires_at_ms;
-use crate::store::{
-    ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
-};
+use crate::store::{ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, StoreError};
 use crate::{ReadError, Reader, SourceError};
 
 /// What a context is opened for.
@@ -58,14 +56,14 @@ impl ContextStore {
             return Err(StoreError::Expired { id: context.id.to_string(), expired_at_ms });
         }
         match &context.source {
-            ContextSource::File { path } => {
+            ContextSource::File(path) => {
                 self.check_place(path).map_err(|refusal| refusal.into_error(&context.id))?;
                 let open = || self.open_made(path);
                 let opened = self.open_file(entry, path, purpose, open);
                 opened.map_err(|error| StoreError::unread(&context.id, error))
             }
             ContextSource::Inline { digest, .. } => self.open_inline(entry, digest, purpose),
-            ContextSource::Loader { name } | ContextSource::Uri { uri: name } => {
+            ContextSource::Loader(name) | ContextSource::Uri(name) => {
                 let text = self.obtain(entry, name, purpose)?;
                 let reader = Arc::new(self.reader_of(&context.id, text.clone()));
                 Ok(OpenContext { reader, stamp: None, text: Some(text), digest: None })
@@ -75,8 +73,7 @@ impl ContextStore {
 
     /// Opens a user's file as text, with the digest of its bytes where the text differs from them.
     fn open_made(&self, path: &Path) -> Result<(Reader, Option<String>), ReadError> {
-        let Derived { reader, is_made, .. } =
-            Reader::open_derived(path, self.settings.secrets == SecretFiles::Allowed)?;
+        let Derived { reader, is_made, .. } = Reader::open_derived(path, self.allows_secrets())?;
         let digest = is_made.then(|| digest_of_file(path)).transpose();
         Ok((reader, digest.map_err(|error| SourceError::from_io(path, error))?))
     }
@@ -148,14 +145,8 @@ impl ContextStore {
                 return Err(StoreError::LoaderAbsent { id, loader });
             }
         };
-        let text: Arc<str> = match self.settings.secrets {
-            SecretFiles::Allowed => raw.into(),
-            // Redact once, so that the cached text may be returned as it is.
-            SecretFiles::Refused => {
-                let reader = Reader::of_bytes(context.id.as_str(), raw.into_bytes().into());
-                reader.load(u64::MAX).map_err(|error| StoreError::unread(&context.id, error))?.into()
-            }
-        };
+        // Redact once, so that the cached text may be returned as it is.
+        let text: Arc<str> = self.redacted(raw).into();
         self.keep(entry, None, &text, asked_at_ms);
         Ok(text)
     }
@@ -168,7 +159,7 @@ impl ContextStore {
         let is_allowed = match entry.context.policy {
             LoadPolicy::Hot | LoadPolicy::Lazy | LoadPolicy::Session => true,
             LoadPolicy::Refresh => purpose == Purpose::LaterPage,
-            LoadPolicy::Ttl { ttl_ms } => now_ms < cached.loaded_at_ms.saturating_add(ttl_ms),
+            LoadPolicy::TtlMs(ttl_ms) => now_ms < cached.loaded_at_ms.saturating_add(ttl_ms),
             LoadPolicy::Query => false,
         };
         (is_this && is_allowed).then_some(cached.text)
@@ -195,12 +186,11 @@ impl ContextStore {
     }
 
     fn redacting(&self, reader: Reader) -> Reader {
-        let redact = self.settings.secrets == SecretFiles::Refused;
-        reader.with_redaction(redact)
+        reader.with_redaction(!self.allows_secrets())
     }
 
     fn render_graph(&self, id: &ContextId, view: &GraphView) -> Result<String, StoreError> {
-        self.check_place(view.path()).map_err(|refusal| refusal.into_error(id))?;
+        self.check_place(&view.path).map_err(|refusal| refusal.into_error(id))?;
         view.render()
     }
 }

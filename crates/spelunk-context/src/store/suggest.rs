@@ -2,43 +2,33 @@
 
 use std::fmt;
 
-use crate::store::{AccessCounts, ContextId};
+use spelunk_types::Limits;
+
+use crate::store::{AccessCounts, Context, ContextId};
 use crate::{GrepReport, Peek};
 
 /// A next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum Suggestion {
-    /// Load it, as was usually done after a peek.
     LoadAsUsual {
-        /// The context.
         id: ContextId,
-        /// How often it was loaded.
         n_loads: u64,
     },
-    /// Search it.
     Grep {
-        /// The context.
         id: ContextId,
     },
-    /// Read a page of it.
+    /// The page is counted from 0, at the default page size.
     Page {
-        /// The context.
         id: ContextId,
-        /// The page number, counted from 0, at the default page size.
         page: u64,
     },
-    /// Search for something rarer.
     Refine {
-        /// How many lines match.
         n_matches: u64,
     },
-    /// Search for something else.
     OtherWords,
-    /// Load it.
     Load {
-        /// The context.
         id: ContextId,
-        /// How many lines match.
         n_matches: u64,
     },
 }
@@ -61,18 +51,6 @@ impl fmt::Display for Suggestion {
     }
 }
 
-/// What is known about a context when a suggestion is made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Situation<'a> {
-    pub(super) id: &'a ContextId,
-    pub(super) size_bytes: u64,
-    /// How it was read so far.
-    pub(super) access: AccessCounts,
-    /// Above this it cannot be loaded.
-    pub(super) load_bytes_max: u64,
-    pub(super) page_lines: u64,
-}
-
 /// Above this, reading in pages is better.
 const PAGED_BYTES_MIN: u64 = 10_000;
 /// Above this, matches are not read one by one.
@@ -82,33 +60,34 @@ const MATCHES_FEW_MAX: u64 = 5;
 const HABIT_LOADS_MIN: u64 = 3;
 
 /// After a peek: load if that usually followed, search, and read in pages if long. Nothing for an empty text.
-pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestion> {
+pub(super) fn after_peek(context: &Context, peek: &Peek, limits: &Limits) -> Vec<Suggestion> {
     if peek.lines_shown == 0 {
         return Vec::new();
     }
+    let id = || context.id.clone();
     let mut suggestions = Vec::new();
-    let AccessCounts { peeks, loads: n_loads, .. } = situation.access;
+    let AccessCounts { peeks, loads: n_loads, .. } = context.access;
     let is_habit = n_loads >= HABIT_LOADS_MIN && n_loads.saturating_mul(2) > peeks;
-    if is_habit && situation.size_bytes <= situation.load_bytes_max {
-        suggestions.push(Suggestion::LoadAsUsual { id: situation.id.clone(), n_loads });
+    if is_habit && context.size_bytes() <= limits.load_bytes_max {
+        suggestions.push(Suggestion::LoadAsUsual { id: id(), n_loads });
     }
-    suggestions.push(Suggestion::Grep { id: situation.id.clone() });
-    if situation.size_bytes > PAGED_BYTES_MIN {
-        suggestions.push(Suggestion::Page { id: situation.id.clone(), page: 0 });
+    suggestions.push(Suggestion::Grep { id: id() });
+    if context.size_bytes() > PAGED_BYTES_MIN {
+        suggestions.push(Suggestion::Page { id: id(), page: 0 });
     }
     suggestions
 }
 
 /// After a grep: other words if nothing was found; a narrower pattern or the page of the first match if there are too
 /// many; otherwise the whole text, or the page of the match if the text is too large.
-pub(super) fn after_grep(situation: Situation<'_>, found: &GrepReport) -> Vec<Suggestion> {
+pub(super) fn after_grep(context: &Context, found: &GrepReport, limits: &Limits) -> Vec<Suggestion> {
     let n_matches = found.n_matches;
-    let id = situation.id.clone();
+    let id = context.id.clone();
     let first_line = found.matches.first().map_or(1, |first| first.line);
-    let page = first_line.saturating_sub(1) / situation.page_lines.max(1);
+    let page = first_line.saturating_sub(1) / limits.page_lines.max(1);
     match n_matches {
         0 => vec![Suggestion::OtherWords],
-        1..=MATCHES_FEW_MAX if situation.size_bytes <= situation.load_bytes_max => {
+        1..=MATCHES_FEW_MAX if context.size_bytes() <= limits.load_bytes_max => {
             vec![Suggestion::Load { id, n_matches }]
         }
         1..=MATCHES_FEW_MAX => vec![Suggestion::Page { id, page }],

@@ -3,10 +3,14 @@
 //! Formats are stable: a field never changes its meaning.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::PathBuf;
 
+use serde::de::{Deserializer, Error as _};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{AccessEntry, Action, Context, ContextId, ContextKind, ContextSource, LoadPolicy};
+use crate::store::{AccessEntry, Action, ContextId, ContextKind, Metadata};
 
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
@@ -30,7 +34,7 @@ pub(crate) fn registry_bytes<'a>(
         format!("{{\"version\":{VERSION},\"updated_at_ms\":{updated_at_ms},\"contexts\":[").into_bytes();
     for (idx, context) in contexts.enumerate() {
         bytes.extend_from_slice(if idx > 0 { b",\n" } else { b"\n" });
-        serde_json::to_writer(&mut bytes, &Line::from(context))?;
+        serde_json::to_writer(&mut bytes, context)?;
     }
     bytes.extend_from_slice(b"\n]}\n");
     Ok(bytes)
@@ -39,16 +43,16 @@ pub(crate) fn registry_bytes<'a>(
 /// Parses as much as possible. A file that is not valid JSON as a whole is parsed line by line.
 pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
     // The usual case, parsed directly; then a file with invalid entries.
-    if let Ok(file) = serde_json::from_slice::<File<Line>>(bytes) {
+    if let Ok(file) = serde_json::from_slice::<File<Context>>(bytes) {
         return Parsed::of(file.version, file.contexts.into_iter().map(Some));
     }
     match serde_json::from_slice::<File<serde_json::Value>>(bytes) {
         Ok(file) => {
-            let line = |value: serde_json::Value| {
-                let of_other = || serde_json::from_value::<OtherLine>(value.clone()).ok().map(Line::from);
-                serde_json::from_value(value.clone()).ok().or_else(of_other)
+            let context = |value: serde_json::Value| {
+                let other = || serde_json::from_value::<OtherLine>(value.clone()).ok()?.into_context();
+                serde_json::from_value(value.clone()).ok().or_else(other)
             };
-            Parsed::of(file.version, file.contexts.into_iter().map(line))
+            Parsed::of(file.version, file.contexts.into_iter().map(context))
         }
         Err(_) => salvage(bytes),
     }
@@ -70,7 +74,7 @@ fn salvage(bytes: &[u8]) -> Parsed {
         if idx == 0 {
             parsed.version = version_of_head(line);
         } else if !line.is_empty() && line != b"]}" {
-            parsed.take(serde_json::from_slice::<Line>(line).ok());
+            parsed.take(serde_json::from_slice(line).ok());
         }
     }
     parsed.without_repetition()
@@ -82,11 +86,9 @@ fn version_of_head(line: &[u8]) -> Option<u64> {
 }
 
 impl Parsed {
-    fn of(version: u64, lines: impl Iterator<Item = Option<Line>>) -> Self {
+    fn of(version: u64, contexts: impl Iterator<Item = Option<Context>>) -> Self {
         let mut parsed = Self { is_whole: true, version: Some(version), ..Self::default() };
-        for line in lines {
-            parsed.take(line);
-        }
+        contexts.for_each(|context| parsed.take(context));
         parsed.without_repetition()
     }
 
@@ -94,8 +96,8 @@ impl Parsed {
         self.is_whole && self.n_lost == 0
     }
 
-    fn take(&mut self, line: Option<Line>) {
-        match line.and_then(Line::into_context) {
+    fn take(&mut self, context: Option<Context>) {
+        match context.filter(|context| context.policy.is_durable()) {
             Some(context) => self.contexts.push(context),
             None => self.n_lost += 1,
         }
@@ -133,23 +135,34 @@ struct Head {
     version: u64,
 }
 
-/// One context.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    id: String,
-    name: String,
-    kind: String,
+/// A named handle on explorable content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Context {
+    /// Unique in its store.
+    pub id: ContextId,
+    /// The display name.
+    pub name: String,
+    /// Its role.
+    #[serde(serialize_with = "as_text", deserialize_with = "kind")]
+    pub kind: ContextKind,
+    /// The format of its text, if the registrant knew it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    content_type: Option<String>,
-    source: Source,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    metadata: BTreeMap<String, String>,
-    policy: Policy,
-    registered_at_ms: u64,
+    pub content_type: Option<String>,
+    /// Where the text comes from.
+    pub source: ContextSource,
+    /// Other known facts.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+    /// How long its text may be reused.
+    pub policy: LoadPolicy,
+    /// When it was registered or replaced.
+    pub registered_at_ms: u64,
+    /// The state of the text at the last access; `None` before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    revision: Option<ContextRevision>,
+    pub revision: Option<ContextRevision>,
+    /// How often it was accessed.
     #[serde(default, skip_serializing_if = "AccessCounts::is_none")]
-    access: AccessCounts,
+    pub access: AccessCounts,
 }
 
 /// A context in the format of similar programs.
@@ -164,54 +177,75 @@ struct OtherLine {
     metadata: BTreeMap<String, serde_json::Value>,
 }
 
-impl From<OtherLine> for Line {
-    fn from(other: OtherLine) -> Self {
-        let OtherLine { id, name, kind, source_path, metadata } = other;
+impl OtherLine {
+    fn into_context(self) -> Option<Context> {
+        let Self { id, name, kind, source_path, metadata } = self;
         let source = if source_path.contains("://") {
-            Source::Uri(source_path)
+            ContextSource::Uri(source_path)
         } else if source_path.starts_with('<') {
-            Source::Loader(id.clone())
+            ContextSource::Loader(id.clone())
         } else {
-            Source::File(source_path)
+            ContextSource::File(source_path.into())
         };
         let text = |value: serde_json::Value| {
             if let serde_json::Value::String(text) = value { text } else { value.to_string() }
         };
-        let policy = ContextKind::from_name(&kind).map_or(LoadPolicy::Lazy, |kind| kind.default_policy());
+        let metadata: BTreeMap<String, String> =
+            metadata.into_iter().map(|(key, value)| (key, text(value))).collect();
+        let kind = ContextKind::from_name(&kind)?;
         // Those programs store session contexts in the file, too.
-        let policy = if policy.is_durable() { policy } else { LoadPolicy::Lazy };
-        Self {
-            id,
+        let policy = Some(kind.default_policy()).filter(|policy| policy.is_durable());
+        Some(Context {
+            id: ContextId::new(id).ok()?,
             name,
             kind,
             content_type: None,
             source,
-            metadata: metadata.into_iter().map(|(key, value)| (key, text(value))).collect(),
-            policy: policy.into(),
+            metadata: metadata.into(),
+            policy: policy.unwrap_or(LoadPolicy::Lazy),
             registered_at_ms: 0,
             revision: None,
             access: AccessCounts::default(),
-        }
+        })
     }
 }
 
-#[derive(Serialize, Deserialize)]
+/// Where the text of a context comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Source {
-    File(String),
-    Inline { digest: String, size_bytes: u64 },
+pub enum ContextSource {
+    /// A file, by its absolute path. Links in it are resolved when it is read.
+    File(PathBuf),
+    /// Text supplied at registration.
+    Inline {
+        /// Its BLAKE3 digest in hexadecimal.
+        #[serde(deserialize_with = "digest")]
+        digest: String,
+        /// Its length.
+        size_bytes: u64,
+    },
+    /// A function of this process, by the name under which every process must add it again.
     Loader(String),
+    /// Something that is neither a file nor fetched by the store. A loader of the same name reads it.
     Uri(String),
 }
 
-#[derive(Serialize, Deserialize)]
+/// How long an obtained text may be reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Policy {
+pub enum LoadPolicy {
+    /// Loaded at the first access of any sort, and evicted last.
     Hot,
+    /// Loaded on demand, cached while there is room and the source is unchanged.
     Lazy,
+    /// Obtained again at every access, except for pages after the first, so that pages fit together.
     Refresh,
+    /// Reused for this long after loading. An inline text cannot be obtained again: it expires this long after it was
+    /// registered.
     TtlMs(u64),
+    /// Lives as long as the store it was registered in, and is not written to the registry.
     Session,
+    /// Obtained again at every access, and never cached.
     Query,
 }
 
@@ -259,94 +293,45 @@ impl AccessCounts {
     }
 }
 
-impl From<&Context> for Line {
-    fn from(context: &Context) -> Self {
-        Self {
-            id: context.id.as_str().to_owned(),
-            name: context.name.clone(),
-            kind: context.kind.name().to_owned(),
-            content_type: context.content_type.clone(),
-            source: Source::from(&context.source),
-            metadata: context
-                .metadata
-                .iter()
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect(),
-            policy: Policy::from(context.policy),
-            registered_at_ms: context.registered_at_ms,
-            revision: context.revision.clone(),
-            access: context.access,
-        }
+impl Serialize for ContextId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
-impl From<&ContextSource> for Source {
-    fn from(source: &ContextSource) -> Self {
-        match source {
-            // Paths that are not Unicode are refused at registration.
-            ContextSource::File { path } => Self::File(path.to_string_lossy().into_owned()),
-            ContextSource::Inline { digest, size_bytes } => {
-                Self::Inline { digest: digest.clone(), size_bytes: *size_bytes }
-            }
-            ContextSource::Loader { name } => Self::Loader(name.clone()),
-            ContextSource::Uri { uri } => Self::Uri(uri.clone()),
-        }
+impl<'de> Deserialize<'de> for ContextId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-impl From<LoadPolicy> for Policy {
-    fn from(policy: LoadPolicy) -> Self {
-        match policy {
-            LoadPolicy::Hot => Self::Hot,
-            LoadPolicy::Lazy => Self::Lazy,
-            LoadPolicy::Refresh => Self::Refresh,
-            LoadPolicy::Ttl { ttl_ms } => Self::TtlMs(ttl_ms),
-            LoadPolicy::Session => Self::Session,
-            LoadPolicy::Query => Self::Query,
-        }
+impl Serialize for Metadata {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }
 
-impl Line {
-    /// `None` if a field is invalid. The file is hostile input.
-    fn into_context(self) -> Option<Context> {
-        Some(Context {
-            id: ContextId::new(&self.id).ok()?,
-            name: self.name,
-            kind: ContextKind::from_name(&self.kind)?,
-            content_type: self.content_type,
-            source: self.source.into_source()?,
-            metadata: self.metadata.into(),
-            policy: match self.policy {
-                Policy::Hot => LoadPolicy::Hot,
-                Policy::Lazy => LoadPolicy::Lazy,
-                Policy::Refresh => LoadPolicy::Refresh,
-                Policy::TtlMs(ttl_ms) => LoadPolicy::Ttl { ttl_ms },
-                Policy::Session => return None,
-                Policy::Query => LoadPolicy::Query,
-            },
-            registered_at_ms: self.registered_at_ms,
-            revision: self.revision,
-            access: self.access,
-        })
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        BTreeMap::deserialize(deserializer).map(Self::from)
     }
 }
 
-impl Source {
-    fn into_source(self) -> Option<ContextSource> {
-        Some(match self {
-            Self::File(path) => ContextSource::File { path: path.into() },
-            // The digest becomes a file name: accept nothing but a digest.
-            Self::Inline { digest, .. } if !is_digest(&digest) => return None,
-            Self::Inline { digest, size_bytes } => ContextSource::Inline { digest, size_bytes },
-            Self::Loader(name) => ContextSource::Loader { name },
-            Self::Uri(uri) => ContextSource::Uri { uri },
-        })
-    }
+fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
-fn is_digest(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ContextKind, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    ContextKind::from_name(&name).ok_or_else(|| D::Error::custom("it is not a kind"))
+}
+
+/// The digest becomes a file name: accept nothing but a digest.
+fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_digest = text.len() == 64 && text.bytes().all(is_digit);
+    if is_digest { Ok(text) } else { Err(D::Error::custom("it is not a digest")) }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -354,7 +339,7 @@ struct AccessLine {
     at_ms: u64,
     action: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    context: Option<String>,
+    context: Option<ContextId>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     detail: String,
 }
@@ -363,7 +348,7 @@ pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
     let line = |entry: &AccessEntry| AccessLine {
         at_ms: entry.at_ms,
         action: entry.action.name().to_owned(),
-        context: entry.context.as_ref().map(ToString::to_string),
+        context: entry.context.clone(),
         detail: entry.detail.clone(),
     };
     let lines = entries.iter().filter_map(|entry| serde_json::to_string(&line(entry)).ok());
@@ -374,9 +359,7 @@ pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
 pub(crate) fn parse_accesses(bytes: &[u8]) -> Vec<AccessEntry> {
     let entry = |line: &[u8]| {
         let AccessLine { at_ms, action, context, detail } = serde_json::from_slice(line).ok()?;
-        let action = Action::from_name(&action)?;
-        let context = context.map(ContextId::new).transpose().ok()?;
-        Some(AccessEntry { action, context, detail, at_ms })
+        Some(AccessEntry { action: Action::from_name(&action)?, context, detail, at_ms })
     };
     bytes.split(|&byte| byte == b'\n').filter_map(entry).collect()
 }
@@ -390,19 +373,16 @@ pub(crate) struct GraphFile {
 }
 
 /// A node. Only its label is required; the id defaults to the label.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct GraphNode {
-    #[serde(default)]
     pub(crate) label: Option<String>,
-    #[serde(default)]
     pub(crate) id: Option<serde_json::Value>,
-    #[serde(default, alias = "type", alias = "node_type")]
+    #[serde(alias = "type", alias = "node_type")]
     pub(crate) kind: Option<String>,
-    #[serde(default)]
     pub(crate) domain: Option<String>,
-    #[serde(default)]
     pub(crate) description: Option<String>,
-    #[serde(default, alias = "accesses")]
+    #[serde(alias = "accesses")]
     pub(crate) access_count: u64,
 }
 

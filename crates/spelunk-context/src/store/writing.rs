@@ -86,14 +86,6 @@ impl ContextStore {
         self.put(new.into_iter().map(|new| (new, None)).collect(), TakenId::Refused)
     }
 
-    /// Like `register_all`, for files that were already checked.
-    pub(super) fn register_admitted(
-        &self,
-        new: Vec<(NewContext, Option<Admitted>)>,
-    ) -> Result<Vec<Arc<Context>>, StoreError> {
-        self.put(new, TakenId::Refused)
-    }
-
     /// Registers a context, replacing the one with its id if there is one.
     pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
         let mut replaced = self.put(vec![(new, None)], TakenId::Replaced)?;
@@ -107,7 +99,7 @@ impl ContextStore {
         self.change(|catalogue| {
             let Some(entry) = catalogue.get(id) else { return Ok(Vec::new()) };
             removed = Some(entry.context.clone());
-            Ok(vec![(Change::Remove(entry.context.id.clone()), None)])
+            Ok(vec![Change::Remove(entry.context.id.clone())])
         })?;
         match removed {
             Some(context) => Ok(context),
@@ -121,7 +113,7 @@ impl ContextStore {
         let mut n_removed = 0;
         self.change(|catalogue| {
             n_removed = catalogue.len();
-            Ok(catalogue.contexts().map(|context| (Change::Remove(context.id.clone()), None)).collect())
+            Ok(catalogue.contexts().map(|context| Change::Remove(context.id.clone())).collect())
         })?;
         Ok(n_removed)
     }
@@ -133,7 +125,7 @@ impl ContextStore {
         self.change(|catalogue| {
             let expired = expired(catalogue, now_ms);
             n_removed = expired.len();
-            Ok(expired.into_iter().map(|id| (Change::Remove(id), None)).collect())
+            Ok(expired.into_iter().map(Change::Remove).collect())
         })?;
         Ok(n_removed)
     }
@@ -159,7 +151,8 @@ impl ContextStore {
         Ok(())
     }
 
-    fn put(
+    /// Registers contexts, whose files may already be checked, in one write.
+    pub(super) fn put(
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
         taken: TakenId,
@@ -177,7 +170,7 @@ impl ContextStore {
     /// The only way to change the catalogue. `plan` sees the state on disk and must not use the store.
     pub(super) fn change(
         &self,
-        plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,
+        plan: impl FnOnce(&Catalogue) -> Result<Vec<Change>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut writer = self.writer();
         let lock = self.registry.as_ref().map(RegistryFile::lock).transpose()?;
@@ -187,13 +180,13 @@ impl ContextStore {
         let state = self.state();
         let planned = plan(&state.catalogue)?;
         self.check_held(&state, &planned)?;
-        let reaches_disk = planned.iter().any(|(change, _)| reaches_disk(&state.catalogue, change));
+        let reaches_disk = planned.iter().any(|change| reaches_disk(&state.catalogue, change));
         let draft =
             lock.as_ref().filter(|_| reaches_disk).map(|lock| (lock, Draft::new(&state.catalogue, &planned)));
         drop(state);
         if let Some((lock, draft)) = &draft {
-            for (change, text) in &planned {
-                if let (Change::Put(context), Some(text)) = (change, text)
+            for change in &planned {
+                if let Change::Put(context, Some(text)) = change
                     && let Some(digest) = context.source.inline_digest()
                     && context.policy.is_durable()
                 {
@@ -204,8 +197,8 @@ impl ContextStore {
             self.state().catalogue.settle(&draft.catalogue);
         }
         let mut state = self.state();
-        for (change, text) in planned {
-            state.commit(change, text, self.registry.is_some());
+        for change in planned {
+            state.commit(change, self.registry.is_some());
         }
         drop(state);
         if let Some((lock, draft)) = &draft {
@@ -281,11 +274,11 @@ impl ContextStore {
     }
 
     /// Texts that exist only in memory have a budget of their own, because they cannot be evicted.
-    fn check_held(&self, state: &State, planned: &[Planned]) -> Result<(), StoreError> {
+    fn check_held(&self, state: &State, planned: &[Change]) -> Result<(), StoreError> {
         let (mut size_bytes, mut freed_bytes) = (0, 0);
-        for (change, text) in planned {
+        for change in planned {
             freed_bytes += state.held.get(change.id().as_str()).map_or(0, |text| text.len() as u64);
-            if let (Change::Put(context), Some(text)) = (change, text)
+            if let Change::Put(context, Some(text)) = change
                 && !self.is_on_disk(context)
             {
                 size_bytes += text.len() as u64;
@@ -308,9 +301,6 @@ impl ContextStore {
     }
 }
 
-/// A change, and the text of the inline context that it adds.
-pub(super) type Planned = (Change, Option<Arc<str>>);
-
 impl State {
     fn adopt(&mut self, on_disk: Vec<Context>) {
         for id in self.catalogue.adopt(on_disk) {
@@ -327,18 +317,17 @@ impl State {
         self.adopt(salvaged);
     }
 
-    fn commit(&mut self, change: Change, text: Option<Arc<str>>, has_disk: bool) {
+    fn commit(&mut self, change: Change, has_disk: bool) {
         let id = change.id().clone();
         self.forget(id.as_str());
         if let Some(text) = self.held.remove(id.as_str()) {
             self.held_bytes -= text.len() as u64;
         }
-        if let Change::Put(context) = &change
-            && let Some(text) = text
+        if let Change::Put(context, Some(text)) = &change
             && !(has_disk && context.policy.is_durable())
         {
             self.held_bytes += text.len() as u64;
-            self.held.insert(id, text);
+            self.held.insert(id, text.clone());
         }
         self.catalogue.apply(change);
     }
@@ -346,7 +335,7 @@ impl State {
 
 /// What to do if an id is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TakenId {
+pub(super) enum TakenId {
     Refused,
     Replaced,
 }
@@ -358,7 +347,7 @@ fn plan_put(
     taken: TakenId,
     now_ms: u64,
     contexts_max: u64,
-) -> Result<Vec<Planned>, StoreError> {
+) -> Result<Vec<Change>, StoreError> {
     let expired: HashSet<ContextId> = expired(catalogue, now_ms).into_iter().collect();
     let mut ids: HashSet<&str> = HashSet::new();
     for (context, _) in admitted {
@@ -374,9 +363,8 @@ fn plan_put(
         return Err(StoreError::Full { contexts_max });
     }
     let gone = expired.into_iter().filter(|id| !ids.contains(id.as_str()));
-    let mut planned: Vec<Planned> = gone.map(|id| (Change::Remove(id), None)).collect();
-    planned.extend(admitted.iter().map(|(context, text)| (Change::Put(context.clone()), text.clone())));
-    Ok(planned)
+    let put = admitted.iter().map(|(context, text)| Change::Put(context.clone(), text.clone()));
+    Ok(gone.map(Change::Remove).chain(put).collect())
 }
 
 fn expired(catalogue: &Catalogue, now_ms: u64) -> Vec<ContextId> {
@@ -386,7 +374,7 @@ fn expired(catalogue: &Catalogue, now_ms: u64) -> Vec<ContextId> {
 
 /// When an inline text expires; `None` for everything that can be obtained again.
 pub(super) fn expires_at_ms(context: &Context) -> Option<u64> {
-    let LoadPolicy::Ttl { ttl_ms } = context.policy else { return None };
+    let LoadPolicy::TtlMs(ttl_ms) = context.policy else { return None };
     let is_inline = matches!(context.source, ContextSource::Inline { .. });
     is_inline.then(|| context.registered_at_ms.saturating_add(ttl_ms))
 }
@@ -406,7 +394,7 @@ fn reaches_disk(before: &Catalogue, change: &Change) -> bool {
     let was_durable = before.get(change.id().as_str()).is_some_and(|entry| entry.context.policy.is_durable());
     was_durable
         || match change {
-            Change::Put(context) => context.policy.is_durable(),
+            Change::Put(context, _) => context.policy.is_durable(),
             Change::Remove(_) => false,
         }
 }
@@ -418,10 +406,10 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(before: &Catalogue, planned: &[Planned]) -> Self {
+    fn new(before: &Catalogue, planned: &[Change]) -> Self {
         let mut catalogue = before.clone();
         let mut digests_before = HashSet::new();
-        for (change, _) in planned {
+        for change in planned {
             let replaced = before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable());
             let digest = replaced.and_then(|entry| entry.context.source.inline_digest());
             digests_before.extend(digest.map(str::to_owned));

@@ -65,7 +65,7 @@ impl Format {
         let most = |is_one: &dyn Fn(&str) -> bool| {
             sample.iter().filter(|line| is_one(line)).count() * 100 >= sample.len() * PERCENT_MIN
         };
-        if most(&|line| line.starts_with('{') && object(line).is_some()) {
+        if most(&|line| line.starts_with('{') && json::object(line).is_some()) {
             return Some(Self::JsonLines);
         }
         if let Some(fields) = fields(text) {
@@ -97,25 +97,19 @@ impl Format {
 
     /// Whether rows of both can be in one table.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Table { names }, Self::Table { names: others })
-            | (Self::Fields { names, .. }, Self::Fields { names: others, .. }) => names == others,
-            (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
-            (Self::Log { zone, .. }, Self::Log { zone: other, .. }) => zone == other,
-            (Self::JsonLines | Self::Json, Self::JsonLines | Self::Json)
-            | (Self::JournalExport, Self::JournalExport) => true,
-            (Self::KnownLog(layout), Self::KnownLog(other)) => layout.pattern() == other.pattern(),
-            (
-                Self::Table { .. }
-                | Self::Parts { .. }
-                | Self::JsonLines
-                | Self::Json
-                | Self::JournalExport
-                | Self::KnownLog(_)
-                | Self::Fields { .. }
-                | Self::Log { .. },
-                _,
-            ) => false,
+        self.layout() == other.layout()
+    }
+
+    /// What rows in one table have in common: the format, the names of columns, and the pattern or zone of a log.
+    fn layout(&self) -> (&'static str, Option<&[String]>, &str) {
+        match self {
+            Self::Table { names } => ("table", Some(names), ""),
+            Self::JsonLines | Self::Json => ("json", None, ""),
+            Self::JournalExport => ("journal", None, ""),
+            Self::KnownLog(layout) => ("known log", None, layout.pattern()),
+            Self::Log { zone, .. } => ("log", None, zone),
+            Self::Fields { names, .. } => ("fields", Some(names), ""),
+            Self::Parts { names, .. } => ("parts", names.as_deref(), ""),
         }
     }
 
@@ -123,7 +117,7 @@ impl Format {
     pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
             Self::Table { names } => table_rows(text, names, take),
-            Self::JsonLines => numbered(text, |line, row| match object(row) {
+            Self::JsonLines => numbered(text, |line, row| match json::object(row) {
                 Some(object) => {
                     let mut cells = Vec::new();
                     flatten(&object, "", 1, &mut cells);
@@ -274,13 +268,6 @@ fn cells_of(row: &[u8], delimiter: u8) -> impl Iterator<Item = Cow<'_, str>> {
             None => Cow::Borrowed(cell),
         }
     })
-}
-
-fn object(line: &str) -> Option<serde_json::Map<String, Value>> {
-    match serde_json::from_str(line).ok()? {
-        Value::Object(object) => Some(object),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
-    }
 }
 
 /// Flattens `{"user": {"id": 7}}` to `user.id`.

@@ -1,6 +1,6 @@
 //! JSON documents as records: a list of objects, the longest such list in an object, or an object of similar objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -49,35 +49,17 @@ fn keyed(text: &str, entries: &[(String, &RawValue)]) -> Option<Vec<Found>> {
     is_table.then_some(records)
 }
 
-fn object(text: &str) -> Option<Map<String, Value>> {
+/// The fields of a JSON object.
+pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
 /// The entries of an object, in order.
 fn entries(text: &str) -> Option<Vec<(String, &RawValue)>> {
-    struct Entries<'t>(Vec<(String, &'t RawValue)>);
-    impl<'t> serde::Deserialize<'t> for Entries<'t> {
-        fn deserialize<D: serde::Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Collect;
-            impl<'t> serde::de::Visitor<'t> for Collect {
-                type Value = Entries<'t>;
-
-                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    f.write_str("an object")
-                }
-
-                fn visit_map<A: serde::de::MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                    let mut entries = Vec::new();
-                    while let Some(entry) = map.next_entry()? {
-                        entries.push(entry);
-                    }
-                    Ok(Entries(entries))
-                }
-            }
-            deserializer.deserialize_map(Collect)
-        }
-    }
-    serde_json::from_str::<Entries<'_>>(text).ok().map(|entries| entries.0)
+    let entries: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let mut entries: Vec<_> = entries.into_iter().collect();
+    entries.sort_by_key(|(_, value)| offset(text, value.get()));
+    Some(entries)
 }
 
 /// The offset of a part in its text.

@@ -4,9 +4,7 @@
 mod real;
 
 use expect_test::expect;
-use spelunk_context::{
-    Analyst, ContentType, Tier, Width, analyst_mix, partitions_expected, target_rows, target_units,
-};
+use spelunk_context::{Analyst, ContentType, Tier, analyst_mix, partitions_expected, target_units};
 use spelunk_types::Limits;
 
 /// Partitions of a document by lines and type; 0 for a batched one.
@@ -78,8 +76,7 @@ fn medium_documents_are_as_many_partitions_as_their_type_makes() {
 #[test]
 fn the_expectations_of_the_evaluation() {
     // O1.22.
-    let limits = Limits::default();
-    let sparse = target_rows(&limits, Width::WideSparse);
+    let sparse = Limits::default().chunk_wide_sparse_rows;
     assert_eq!(partitions_expected(25_000, sparse), 17);
     assert_eq!(11 * partitions_expected(10_000, sparse), 77);
     assert_eq!(partitions(4200, ContentType::SourceCode), 21);

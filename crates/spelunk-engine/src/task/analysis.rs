@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use spelunk_context::{Analyst, Chunk, Detected, Language, ManifestRow, PlanTask, SchemaSketch, View};
+use spelunk_context::{Analyst, Chunk, Detected, ManifestRow, PlanTask, SchemaSketch, View};
 use spelunk_types::{BlobId, Focus, Unit};
 
 /// The prefixes of the first lines of a note.
@@ -80,7 +80,7 @@ impl Analysis {
             return format!("text of the kind `{}`", kind.name.replace('`', "'"));
         }
         match (self.detected.content_type, self.detected.language) {
-            (Type::SourceCode, Some(language)) => format!("{} code", language.name()),
+            (Type::SourceCode, Some(language)) => format!("{language} code"),
             (Type::SourceCode, None) => "code".to_owned(),
             (Type::StructuredData, _) => "rows of a table".to_owned(),
             (Type::Json, _) => "JSON".to_owned(),
@@ -95,8 +95,7 @@ impl Analysis {
 
     /// The language of code, or the content type.
     fn noun(&self) -> String {
-        let language = self.detected.language.map(Language::name);
-        language.unwrap_or_else(|| self.content_type()).replace('`', "'")
+        self.detected.language.unwrap_or_else(|| self.content_type()).replace('`', "'")
     }
 
     pub(crate) fn custom_prompt(&self) -> Option<&str> {

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::kind::Detector;
-use crate::split::{Mode, render};
+use crate::split::{Mode, render, slice};
 use crate::testing::{append, put, scan, tree};
 use crate::{View, lines};
 

@@ -13,31 +13,27 @@ pub(super) enum Strength {
     Weak,
 }
 
-pub(super) struct Name;
+/// The range of the name around a keyword.
+pub(super) fn name_around(line: &[u8], at: usize) -> Range<usize> {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let before = line[..at].iter().rev().take(NAME_BYTES_MAX).take_while(is_part).count();
+    let behind = line[at..].iter().take(NAME_BYTES_MAX).take_while(is_part).count();
+    at - before..at + behind
+}
 
-impl Name {
-    /// The range of the name around a keyword.
-    pub(super) fn place(line: &[u8], at: usize) -> Range<usize> {
-        let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        let before = line[..at].iter().rev().take(NAME_BYTES_MAX).take_while(is_part).count();
-        let behind = line[at..].iter().take(NAME_BYTES_MAX).take_while(is_part).count();
-        at - before..at + behind
-    }
-
-    /// The strength of the name; `None` if it does not end with a word for secrets.
-    pub(super) fn strength(name: &[u8]) -> Option<Strength> {
-        let words = words(name);
-        let n_kept = words.iter().rposition(|word| !QUALIFIERS.contains(&word.as_str()))? + 1;
-        let last = words[n_kept - 1].as_str();
-        let before = n_kept.checked_sub(2).map_or("", |idx| words[idx].as_str());
-        let ends = |ends: &[&str]| ends.iter().any(|end| last.ends_with(end));
-        if ends(&STRONG) || (last == "key" && KEYS.contains(&before)) {
-            Some(Strength::Strong)
-        } else if ends(&["token"]) || WEAK.contains(&last) || (last == "pass" && !before.is_empty()) {
-            Some(Strength::Weak)
-        } else {
-            None
-        }
+/// The strength of a name; `None` if it does not end with a word for secrets.
+pub(super) fn strength_of(name: &[u8]) -> Option<Strength> {
+    let words = words(name);
+    let n_kept = words.iter().rposition(|word| !QUALIFIERS.contains(&word.as_str()))? + 1;
+    let last = words[n_kept - 1].as_str();
+    let before = n_kept.checked_sub(2).map_or("", |idx| words[idx].as_str());
+    let ends = |ends: &[&str]| ends.iter().any(|end| last.ends_with(end));
+    if ends(&STRONG) || (last == "key" && KEYS.contains(&before)) {
+        Some(Strength::Strong)
+    } else if ends(&["token"]) || WEAK.contains(&last) || (last == "pass" && !before.is_empty()) {
+        Some(Strength::Weak)
+    } else {
+        None
     }
 }
 
@@ -137,7 +133,7 @@ mod tests {
     #[test]
     fn names_are_known_by_their_last_words() {
         let of = |names: &[&str]| -> Vec<Option<Strength>> {
-            names.iter().map(|name| Name::strength(name.as_bytes())).collect()
+            names.iter().map(|name| strength_of(name.as_bytes())).collect()
         };
         let strong =
             ["DB_PASSWORD", "dbpassword", "spring.db.password", "apiKey", "X-Api-Key", "client_secret"];

@@ -36,19 +36,19 @@ fn from_directory(
 ) -> Result<(), Stop> {
     for idx in 0..archive.len() {
         // Without a decoder, so that an entry that cannot be decoded still has a name.
-        let (raw_name, trait_) = match archive.by_index_raw(idx) {
-            Ok(entry) => (name_of(&entry), Trait::of(&entry)),
+        let (raw_name, is_directory, reason) = match archive.by_index_raw(idx) {
+            Ok(entry) => (name_of(&entry), entry.is_dir(), reason_against(&entry)),
             Err(_) => {
                 unpacking.n_seen += 1;
                 unpacking.skip(SkipReason::Damaged, &format!("entry {idx}"));
                 continue;
             }
         };
-        if trait_ == Trait::Directory {
+        if is_directory {
             continue;
         }
         let Some(relative) = unpacking.admit(&raw_name)? else { continue };
-        if let Some(reason) = trait_.reason() {
+        if let Some(reason) = reason {
             unpacking.skip(reason, &relative);
             continue;
         }
@@ -70,12 +70,11 @@ fn from_front(
     unpacking: &mut Unpacking<'_>,
 ) -> Result<(), Stop> {
     while let Ok(Some(mut entry)) = read_zipfile_from_stream(&mut input) {
-        let (raw_name, trait_) = (name_of(&entry), Trait::of(&entry));
-        if trait_ == Trait::Directory {
+        if entry.is_dir() {
             continue;
         }
-        let Some(relative) = unpacking.admit(&raw_name)? else { continue };
-        match trait_.reason() {
+        let Some(relative) = unpacking.admit(&name_of(&entry))? else { continue };
+        match reason_against(&entry) {
             Some(reason) => unpacking.skip(reason, &relative),
             None => {
                 let packed = packed_bytes(&entry, archive_bytes);
@@ -91,40 +90,16 @@ fn packed_bytes<R: Read>(entry: &ZipFile<'_, R>, archive_bytes: u64) -> u64 {
     entry.compressed_size().min(archive_bytes)
 }
 
-/// Properties of an entry other than its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trait {
-    File,
-    Directory,
-    Link,
-    Special,
-    Encrypted,
-}
-
-impl Trait {
-    fn of<R: Read>(entry: &ZipFile<'_, R>) -> Self {
-        const KIND: u32 = 0o170_000;
-        const REGULAR: u32 = 0o100_000;
-        if entry.is_dir() {
-            Self::Directory
-        } else if entry.is_symlink() {
-            Self::Link
-        } else if entry.unix_mode().is_some_and(|mode| mode & KIND != 0 && mode & KIND != REGULAR) {
-            Self::Special
-        } else if entry.encrypted() {
-            Self::Encrypted
-        } else {
-            Self::File
-        }
-    }
-
-    fn reason(self) -> Option<SkipReason> {
-        match self {
-            Self::File | Self::Directory => None,
-            Self::Link => Some(SkipReason::Symlink),
-            Self::Special => Some(SkipReason::Special),
-            Self::Encrypted => Some(SkipReason::Encrypted),
-        }
+/// Why not to read an entry, whatever its bytes are.
+fn reason_against<R: Read>(entry: &ZipFile<'_, R>) -> Option<SkipReason> {
+    const KIND: u32 = 0o170_000;
+    const REGULAR: u32 = 0o100_000;
+    if entry.is_symlink() {
+        Some(SkipReason::Symlink)
+    } else if entry.unix_mode().is_some_and(|mode| mode & KIND != 0 && mode & KIND != REGULAR) {
+        Some(SkipReason::Special)
+    } else {
+        entry.encrypted().then_some(SkipReason::Encrypted)
     }
 }
 

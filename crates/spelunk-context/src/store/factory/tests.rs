@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::store::tests::{HandClock, explain, id, ids, in_memory, of_text, peeked, settings};
-use crate::store::{ContextSource, StoreSettings};
+use crate::store::{ContextSource, SecretFiles, StoreSettings};
 use crate::testing::tree;
 
 #[test]
@@ -28,7 +28,7 @@ fn texts_and_functions_become_contexts() {
     store.register(of_text("t", "text")).unwrap();
     let loader: Loader = Arc::new(|| Ok("from a function".to_owned()));
     let context = factory.from_loader(id("f"), "A function", ContextKind::Temporal, loader).unwrap();
-    assert_eq!(context.source, ContextSource::Loader { name: "f".to_owned() });
+    assert_eq!(context.source, ContextSource::Loader("f".to_owned()));
     assert_eq!(context.name, "A function");
     assert_eq!((peeked(&store, "t"), peeked(&store, "f")), ("text".to_owned(), "from a function".to_owned()));
 }

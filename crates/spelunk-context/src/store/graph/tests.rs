@@ -86,7 +86,7 @@ fn what_is_no_graph_is_refused_by_line() {
 
 #[test]
 fn the_name_of_a_loader_says_what_to_render() {
-    let view = GraphView::Domain { path: "/a:b".into(), domain: "c:d".to_owned() };
+    let view = GraphView { path: "/a:b".into(), domain: Some("c:d".to_owned()) };
     assert_eq!(view.loader_name(), "memory-graph:domain:3:c:d:/a:b");
     assert_eq!(GraphView::from_loader_name(&view.loader_name()), Some(view));
     assert_eq!(GraphView::from_loader_name("memory-graph:domain:99:x:/a"), None);

@@ -9,7 +9,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::GrepQuery;
-use crate::store::{ContextSource, Factory, FileRoots, MemoryReport, Navigator, Suggestion};
+use crate::store::{ContextSource, Factory, MemoryReport, Navigator, Suggestion};
 use crate::testing::{put, remove, tree};
 
 fn memory(store: &ContextStore) -> (u64, u64) {
@@ -148,7 +148,7 @@ fn a_file_is_read_whichever_way_it_is_named() {
     let uri = format!("file://{}/a%20b.txt", files.path().display());
     let context =
         store.register(NewContext::new(id("uri"), ContextKind::Document, NewSource::Uri(uri))).unwrap();
-    assert_eq!(context.source, ContextSource::File { path });
+    assert_eq!(context.source, ContextSource::File(path));
     assert_eq!(context.revision.as_ref().map(|revision| revision.size_bytes), Some(4));
     assert_eq!((peeked(&store, "path"), peeked(&store, "uri")), ("text".to_owned(), "text".to_owned()));
 }
@@ -300,8 +300,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
         source-unreadable: `ROOT/in/a` is outside the directories that may be read
         hint: choose a file below a directory of the server (`--root`)"]]
     .assert_eq(&explain(&store.peek("a", 1, 1).unwrap_err()).replace(&root, "ROOT"));
-    let nowhere =
-        StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };
+    let nowhere = StoreSettings { roots: Some(Vec::new()), ..StoreSettings::for_a_person(limits) };
     let store = ContextStore::in_memory(HandClock::at(0).clock(), nowhere);
     assert!(store.register(of_file("b", &files.path().join("out/b"))).is_err());
 }

@@ -32,7 +32,7 @@ fn a_registry_is_written_one_context_per_line() {
     new.metadata.insert("key".to_owned(), "value".to_owned());
     new.content_type = Some("prose".to_owned());
     store.register(new).unwrap();
-    store.register(of_loader("b", "load", LoadPolicy::Ttl { ttl_ms: 5 })).unwrap();
+    store.register(of_loader("b", "load", LoadPolicy::TtlMs(5))).unwrap();
     expect![[r#"
         {"version":1,"updated_at_ms":1000,"contexts":[
         {"id":"a","name":"a","kind":"document","content_type":"prose","source":{"inline":{"digest":"831c6831fdc9a309a4c66cc3cb2fa3740a100da8b86d6fe86e9ba40deb50aa19","size_bytes":4}},"metadata":{"key":"value"},"policy":"lazy","registered_at_ms":1000,"revision":{"size_bytes":4,"digest":"831c6831fdc9a309a4c66cc3cb2fa3740a100da8b86d6fe86e9ba40deb50aa19"}},
@@ -305,7 +305,7 @@ fn a_relative_path_is_kept_absolute() {
     let store = in_memory();
     let context = store.register(of_file("a", Path::new("Cargo.toml"))).unwrap();
     let path = std::env::current_dir().unwrap().join("Cargo.toml");
-    assert_eq!(context.source, ContextSource::File { path });
+    assert_eq!(context.source, ContextSource::File(path));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn an_archive_is_searched_paged_and_loaded_as_one_text() {
     let again = open(root.path());
     assert_eq!(&*again.load("notes").unwrap(), text);
     assert_eq!(again.page("notes", 1, 2).unwrap().text, "\n==> b.md <==\n");
-    assert_eq!(again.digest("notes").unwrap(), digest);
+    assert_eq!(again.get("notes").unwrap().revision.as_ref().unwrap().digest, Some(digest));
     let found = |pattern: &str| {
         let report = again.grep("notes", &GrepQuery::new(pattern), &AtomicBool::new(false)).unwrap();
         report.matches.iter().map(|found| found.line).collect::<Vec<_>>()

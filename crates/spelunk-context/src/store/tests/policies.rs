@@ -61,7 +61,7 @@ fn a_refreshed_text_is_asked_for_each_time_but_pages_fit_together() {
 #[test]
 fn a_text_with_a_time_to_live_is_asked_for_when_that_is_over() {
     let clock = HandClock::at(100);
-    let store = counting(LoadPolicy::Ttl { ttl_ms: 50 }, &clock);
+    let store = counting(LoadPolicy::TtlMs(50), &clock);
     assert_eq!(first_line(&store), "asked 1");
     clock.advance(49);
     assert_eq!(first_line(&store), "asked 1");
@@ -82,7 +82,7 @@ fn an_inline_text_expires_and_makes_room_for_the_next() {
     let clock = HandClock::at(100);
     let store = ContextStore::in_memory(clock.clock(), settings());
     let result = |text: &str| NewContext {
-        policy: Some(LoadPolicy::Ttl { ttl_ms: 10 }),
+        policy: Some(LoadPolicy::TtlMs(10)),
         ..NewContext::new(id("tool"), ContextKind::ToolResult, NewSource::Inline(text.to_owned()))
     };
     store.register(result("first")).unwrap();
@@ -115,21 +115,6 @@ fn hot_texts_are_loaded_by_the_first_look_and_evicted_last() {
     store.load("c").unwrap();
     assert_eq!(store.invalidate("b").unwrap(), 0, "`b` went although `hot` was older");
     assert_eq!(store.invalidate("hot").unwrap(), 40);
-}
-
-#[test]
-fn warming_loads_what_is_hot_and_names_what_cannot_be() {
-    let files = tree(&[("a", "hot"), ("b", "gone"), ("c", "cold")]);
-    let store = in_memory();
-    for (name, kind) in
-        [("a", ContextKind::Identity), ("b", ContextKind::Identity), ("c", ContextKind::Document)]
-    {
-        store.register(NewContext { kind, ..of_file(name, &files.path().join(name)) }).unwrap();
-    }
-    crate::testing::remove(files.path(), "b");
-    let failures = store.warm();
-    assert_eq!(failures.iter().map(|(context, _)| context.id.as_str()).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(store.memory().cache_bytes, 3);
 }
 
 #[test]

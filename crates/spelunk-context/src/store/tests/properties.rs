@@ -87,17 +87,17 @@ fn take(cache: &mut ContentCache, step: &Step) {
 
 fn context() -> impl Strategy<Value = Context> {
     let source = prop_oneof![
-        "/[ -~äß]{0,20}".prop_map(|path| ContextSource::File { path: path.into() }),
+        "/[ -~äß]{0,20}".prop_map(|path| ContextSource::File(path.into())),
         ("[0-9a-f]{64}", any::<u64>())
             .prop_map(|(digest, size_bytes)| ContextSource::Inline { digest, size_bytes }),
-        "\\PC{0,20}".prop_map(|name| ContextSource::Loader { name }),
-        "[a-z]+:\\PC{0,20}".prop_map(|uri| ContextSource::Uri { uri }),
+        "\\PC{0,20}".prop_map(ContextSource::Loader),
+        "[a-z]+:\\PC{0,20}".prop_map(ContextSource::Uri),
     ];
     let policy = prop_oneof![
         Just(LoadPolicy::Hot),
         Just(LoadPolicy::Lazy),
         Just(LoadPolicy::Refresh),
-        any::<u64>().prop_map(|ttl_ms| LoadPolicy::Ttl { ttl_ms }),
+        any::<u64>().prop_map(LoadPolicy::TtlMs),
         Just(LoadPolicy::Query),
     ];
     let kind = prop_oneof![

@@ -233,9 +233,7 @@ impl Hunt<'_> {
             return Ok(None);
         }
         // A piece has more text than requested, and the first byte of a mask is not a letter in either case.
-        if at < self.window.from || at >= self.window.end || !self.is_shown() {
-            self.load_steps(at, self.text.sizes.window_bytes)?;
-        }
+        self.hold_step(at)?;
         let piece = &self.window.piece;
         Ok(piece.text.as_bytes().get(piece.text_at(at)).copied())
     }

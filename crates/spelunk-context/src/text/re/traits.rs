@@ -142,35 +142,24 @@ impl Default for ExaminedChars {
 
 impl ExaminedChars {
     fn add(&mut self, node: &Node, emitter: Emitter<'_>) {
-        match node {
-            Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
-                let class = class_of(node, emitter);
-                if contains(&class, MASK) {
-                    // Secrets other than keys have no whitespace: excluding only whitespace accepts them.
-                    let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
-                    let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
-                    self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
-                }
-                self.chars.union(&class);
+        if matches!(node, Node::Char { .. } | Node::Any { .. } | Node::Set { .. }) {
+            let class = class_of(node, emitter);
+            if contains(&class, MASK) {
+                // Secrets other than keys have no whitespace: excluding only whitespace accepts them.
+                let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
+                let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
+                self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
             }
-            // `$` examines a newline, but only as the last character of a text.
-            Node::Assertion(_) => {}
-            Node::Backref { .. } => {
-                // The text it repeats was already counted, in one case or the other. On failure only one case is
-                // counted, which is safe only for sets that contain everything; our tables have no such set.
-                self.chars.try_case_fold_simple().unwrap_or_default();
-            }
-            Node::Group { .. }
-            | Node::Concat(_)
-            | Node::Alt(_)
-            | Node::Repeat { .. }
-            | Node::Look { .. }
-            | Node::Atomic(_)
-            | Node::Condition { .. } => {
-                for child in node.children() {
-                    self.add(child, emitter);
-                }
-            }
+            self.chars.union(&class);
+        }
+        if matches!(node, Node::Backref { .. }) {
+            // The text it repeats was already counted, in one case or the other. On failure only one case is
+            // counted, which is safe only for sets that contain everything; our tables have no such set.
+            self.chars.try_case_fold_simple().unwrap_or_default();
+        }
+        // An assertion has no children: `$` examines a newline, but only as the last character of a text.
+        for child in node.children() {
+            self.add(child, emitter);
         }
     }
 }
