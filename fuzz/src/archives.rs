@@ -27,7 +27,7 @@ static DIR: LazyLock<TempDir> =
 
 /// Unpacks the bytes as they are under every name, and archives of files that they describe: a line is an entry's name,
 /// `|`, and its text.
-pub fn archive(data: &[u8]) {
+pub(crate) fn archive(data: &[u8]) {
     let body = body_of(data);
     match number_of(data) % 8 {
         0 => check("a.zip", body),

@@ -8,7 +8,7 @@ use crate::check_message;
 use crate::choice::text_of;
 
 /// Reads the text as lines of a catalogue, as a catalogue whose middle it is, and as the data set that one is made from.
-pub fn catalogue(data: &[u8]) {
+pub(crate) fn catalogue(data: &[u8]) {
     let text = text_of(data);
     for line in text.lines() {
         let written = catalogue_line(line);

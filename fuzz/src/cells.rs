@@ -3,7 +3,7 @@
 use spelunk_sandbox::{CELLS_MAX, find_cells, needs_more};
 
 /// Finding code is total, bounded and in order, and finds no code that is not in the reply.
-pub fn cells(data: &[u8]) {
+pub(crate) fn cells(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     // The samples are documents; as replies they are fenced, half fenced, tool calls and tagged.
     let half = text.floor_char_boundary(text.len() / 2);

@@ -8,7 +8,7 @@ const NAMES: [&str; 12] =
     ["a", "a.txt", "a.log", "a.md", "a.json", "a.jsonl", "a.csv", "a.yml", "a.xml", "a.py", ".x", "Makefile"];
 
 /// Detects the type of the text under a known name and under a name made of the text itself.
-pub fn detectors(data: &[u8]) {
+pub(crate) fn detectors(data: &[u8]) {
     let text = text_of(data);
     let detector = Detector::default();
     let choice = usize::from(data.first().copied().unwrap_or_default());

@@ -15,7 +15,7 @@ const BYTES_PER_BYTE_MAX: usize = 200;
 const TEXT_BYTES_MIN: usize = 1 << 20;
 
 /// PDF: its text, and pages that can be read like the file itself.
-pub fn pdf(data: &[u8]) {
+pub(crate) fn pdf(data: &[u8]) {
     let body = body_of(data);
     check(ExtractKind::Pdf, body);
     let first = u32::try_from(number_of(data) % 4).expect("a small number");
@@ -29,7 +29,7 @@ pub fn pdf(data: &[u8]) {
 }
 
 /// DOCX: the bytes as they are, and as the text of a document with valid checksums.
-pub fn docx(data: &[u8]) {
+pub(crate) fn docx(data: &[u8]) {
     let body = body_of(data);
     check(ExtractKind::Docx, body);
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -41,12 +41,12 @@ pub fn docx(data: &[u8]) {
 }
 
 /// HTML.
-pub fn html(data: &[u8]) {
+pub(crate) fn html(data: &[u8]) {
     check(ExtractKind::Html, body_of(data));
 }
 
 /// The header of an image: a plausible size, or a reason why not.
-pub fn image(data: &[u8]) {
+pub(crate) fn image(data: &[u8]) {
     match ImageHeader::read(body_of(data)) {
         Ok(ImageHeader { width, height, .. }) => {
             assert!((1..=8_000).contains(&width) && (1..=8_000).contains(&height), "{width} x {height}");

@@ -7,13 +7,14 @@ use spelunk_types::{Event, RunId};
 use crate::choice::{body_of, number_of};
 
 /// Parses the input as a journal, as it is and with valid checksums.
-pub fn journal(data: &[u8]) {
+pub(crate) fn journal(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     check_journal(number, body);
     let mut sealed = Vec::new();
     for line in body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let text = line.strip_suffix(b"}").unwrap_or(line);
-        let line = fuzzing::sealed(text);
+        let mut line = text.to_vec();
+        fuzzing::seal(0, &mut line);
         for seq in 1..4 {
             if let Ok(record) = fuzzing::read_line(line.trim_ascii_end(), seq) {
                 assert_eq!(record.seq(), seq, "the place that was asked for");
@@ -27,7 +28,7 @@ pub fn journal(data: &[u8]) {
 
 fn check_journal(number: u64, bytes: &[u8]) {
     let run = RunId::new(1, 1);
-    let Ok((records, whole)) = fuzzing::read(bytes, &run) else { return };
+    let Ok((records, whole)) = fuzzing::read_lines(bytes, &run, 1) else { return };
     for (record, seq) in records.iter().zip(1..) {
         assert_eq!(record.seq(), seq, "contiguous from 1");
     }
@@ -35,11 +36,11 @@ fn check_journal(number: u64, bytes: &[u8]) {
         return;
     }
     let at = usize::try_from(number % bytes.len() as u64).expect("a place in memory");
-    let (cut, _) = fuzzing::read(&bytes[..at], &run).expect("a journal that breaks off can be read");
+    let (cut, _) = fuzzing::read_lines(&bytes[..at], &run, 1).expect("a journal that breaks off can be read");
     assert!(records.starts_with(&cut), "what breaks off is the beginning");
     let mut damaged = bytes.to_vec();
     damaged[at] ^= 1 << (number >> 61);
-    if let Ok((read, _)) = fuzzing::read(&damaged, &run) {
+    if let Ok((read, _)) = fuzzing::read_lines(&damaged, &run, 1) {
         assert!(records.starts_with(&read), "damage invents nothing");
         // The line after the complete ones may be torn or have a hole, and a complete line without its newline becomes
         // a part of it.
@@ -49,13 +50,14 @@ fn check_journal(number: u64, bytes: &[u8]) {
 
 fn check_record(record: &Record) {
     let Record::Known(event) = record else { return };
-    let line = fuzzing::written(event);
+    let mut line = Vec::new();
+    fuzzing::write(event, &mut line);
     let again = fuzzing::read_line(line.trim_ascii_end(), event.seq);
     assert_eq!(again.as_ref(), Ok(record), "what is written is read as the same");
 }
 
 /// Parses the input as one event, in both ways in which events are parsed.
-pub fn events(data: &[u8]) {
+pub(crate) fn events(data: &[u8]) {
     let body = body_of(data);
     let whole = serde_json::from_slice::<Event>(body);
     let parts = Event::from_parts(|| serde_json::from_slice(body), || serde_json::from_slice(body));

@@ -36,7 +36,7 @@ impl ObjectStore for Bucket {
 }
 
 /// Reads the text as a page of a list, and what it lists as a source.
-pub fn objects(data: &[u8]) {
+pub(crate) fn objects(data: &[u8]) {
     let Some(page) = read_listing(&text_of(data)) else { return };
     assert!(page.objects.iter().all(|entry| entry.key.len() <= 1024), "{page:?}");
     let copy = tempfile::NamedTempFile::new().expect("a temporary file");

@@ -11,7 +11,7 @@ use spelunk_context::{
 use crate::choice::Choice;
 
 /// Plans one document.
-pub fn plans(data: &[u8]) {
+pub(crate) fn plans(data: &[u8]) {
     let Choice { detected, mode, limits, text } = Choice::of(data);
     let Some(view) = view(&text) else { return };
     let detector = Detector::default().with_override("**", detected.content_type.name());
@@ -39,7 +39,7 @@ pub fn plans(data: &[u8]) {
 }
 
 /// Finds landmarks in one document.
-pub fn structures(data: &[u8]) {
+pub(crate) fn structures(data: &[u8]) {
     let Choice { detected, text, .. } = Choice::of(data);
     let Some(view) = view(&text) else { return };
     let document = view.documents().next().expect("a corpus is never empty");

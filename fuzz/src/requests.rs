@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 300;
 const BOUNDARY: &str = "B";
 
 /// The head of a request: the host is a valid name, parameters are few and short, and a file path only leads down.
-pub fn head(data: &[u8]) {
+pub(crate) fn head(data: &[u8]) {
     let text = text_of(data);
     for line in text.lines() {
         if let Some(name) = fuzzing::host_name(line) {
@@ -68,7 +68,7 @@ fn check_path(path: &str) {
 }
 
 /// A form: any split of the body gives the same parts, and names cannot escape.
-pub fn form(data: &[u8]) {
+pub(crate) fn form(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     let whole = fuzzing::form(BOUNDARY, &[body]);
     let cut = fuzzing::form(BOUNDARY, &pieces(number, body));
@@ -89,7 +89,7 @@ pub fn form(data: &[u8]) {
 }
 
 /// Protocol lines, the messages in them, and the arguments of a tool.
-pub fn message(data: &[u8]) {
+pub(crate) fn message(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     let lines = fuzzing::mcp_lines(body, body.len().max(1), LINE_BYTES_MAX);
     let piece_bytes = usize::try_from(number % 64).unwrap_or_default() + 1;

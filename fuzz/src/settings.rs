@@ -7,7 +7,7 @@ use crate::check_message;
 use crate::choice::text_of;
 
 /// Parses the text as the user's file and as a project's.
-pub fn settings(data: &[u8]) {
+pub(crate) fn settings(data: &[u8]) {
     let text = text_of(data);
     let of_user = check(&text, false);
     let of_project = check(&text, true);

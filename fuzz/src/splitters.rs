@@ -11,7 +11,7 @@ use crate::choice::Choice;
 const TOKENS_CEILING_MIN: u64 = 16;
 
 /// Splits the text as the first bytes choose.
-pub fn splitters(data: &[u8]) {
+pub(crate) fn splitters(data: &[u8]) {
     let Choice { detected, mode, limits, text } = Choice::of(data);
     let boundaries = boundaries(&detected, &text);
     let mut before = 0;

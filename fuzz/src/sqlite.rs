@@ -16,7 +16,7 @@ const CELL_CHARS_MAX: usize = 2_000;
 const DESCRIPTION_BYTES_MAX: u64 = 300_000;
 
 /// The bytes as they are, behind the mark of a SQLite file.
-pub fn sqlite(data: &[u8]) {
+pub(crate) fn sqlite(data: &[u8]) {
     let body = body_of(data);
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("a.db");

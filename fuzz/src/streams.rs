@@ -11,7 +11,7 @@ use crate::choice::{body_of, number_of, pieces};
 const BYTES_MAX: [usize; 2] = [200, 1 << 20];
 
 /// Server-sent events.
-pub fn sse(data: &[u8]) {
+pub(crate) fn sse(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     for bytes_max in BYTES_MAX {
         let (events, fault) = sse_events(&[body], bytes_max);
@@ -23,7 +23,7 @@ pub fn sse(data: &[u8]) {
 }
 
 /// A call from another node, or a piece of its reply: what can be read is read again as the same.
-pub fn remote(data: &[u8]) {
+pub(crate) fn remote(data: &[u8]) {
     let body = body_of(data);
     if let Some((prompt, call)) = read_call(body) {
         assert_eq!(read_call(&write_call(&prompt, &call)), Some((prompt, call)));
@@ -35,7 +35,7 @@ pub fn remote(data: &[u8]) {
 
 /// The event stream of AWS: the bytes as they are, and as frames with valid checksums. A line is a frame: a name, `|`,
 /// and the payload, or the bytes of the headers instead of the name.
-pub fn frames(data: &[u8]) {
+pub(crate) fn frames(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     check(number, body);
     let (mut named, mut raw) = (Vec::new(), Vec::new());

@@ -1,7 +1,8 @@
 use super::*;
 
 /// A few hundred inputs each, so that every change is fuzzed a little. `cargo run -p spelunk-fuzz` does more.
-fn drive(name: &str, target: Target, n_inputs: usize) {
+fn drive(name: &str, n_inputs: usize) {
+    let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).unwrap();
     let mut mutator = Mutator::new(1).with(&corpus(name));
     for _ in 0..n_inputs {
         target(&mutator.input());
@@ -10,33 +11,33 @@ fn drive(name: &str, target: Target, n_inputs: usize) {
 
 #[test]
 fn splitters_keep_their_invariants() {
-    drive("splitters", splitters, 1000);
+    drive("splitters", 1000);
 }
 
 #[test]
 fn detectors_are_total() {
-    drive("detectors", detectors, 2000);
+    drive("detectors", 2000);
 }
 
 #[test]
 fn plans_agree_with_themselves() {
-    drive("plans", plans, 300);
+    drive("plans", 300);
 }
 
 #[test]
 fn landmarks_lie_inside() {
-    drive("structures", structures, 300);
+    drive("structures", 300);
 }
 
 #[test]
 fn code_is_found_in_any_reply() {
-    drive("cells", cells, 500);
+    drive("cells", 500);
 }
 
 #[test]
 fn the_other_targets_keep_their_invariants() {
-    for (name, target) in &TARGETS[5..] {
-        drive(name, *target, 200);
+    for (name, _) in &TARGETS[5..] {
+        drive(name, 200);
     }
 }
 

@@ -3,26 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::tidy::links::{SUMMARY, links};
 use crate::tidy::{RepoFile, say};
 
-pub(crate) fn run(root: &Path, files: &[RepoFile]) -> ExitCode {
-    match assemble(root, files) {
-        Ok(n_files) => {
-            say(&format!("{n_files} files in target/book: `mdbook build target/book` makes the site"));
-            ExitCode::SUCCESS
-        }
-        Err(reason) => {
-            say(&format!("error: {reason}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
-fn assemble(root: &Path, files: &[RepoFile]) -> Result<usize, String> {
+pub(crate) fn run(root: &Path, files: &[RepoFile]) -> Result<(), String> {
     let place = root.join("target/book");
     if place.exists() {
         std::fs::remove_dir_all(&place)
@@ -37,7 +23,8 @@ fn assemble(root: &Path, files: &[RepoFile]) -> Result<usize, String> {
             std::fs::create_dir_all(to.parent().unwrap_or(&place)).and_then(|()| std::fs::copy(from, to));
         copied.map_err(|error| format!("could not copy `{}`: {error}", from.display()))?;
     }
-    Ok(pairs.len())
+    say(&format!("{} files in target/book: `mdbook build target/book` makes the site", pairs.len()));
+    Ok(())
 }
 
 /// The pages of the summary and the files they link to.

@@ -3,36 +3,24 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-use crate::tidy::say;
+use crate::wheel::call;
 
 const CATALOGUE: &str = "crates/spelunk-model/data/models.txt";
 
 #[expect(clippy::disallowed_methods, reason = "a chore removes its own folder")]
-pub(crate) fn run(root: &Path) -> ExitCode {
+pub(crate) fn run(root: &Path) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("spelunk-models-{}", std::process::id()));
     let updated = update(root, &folder);
     drop(fs::remove_dir_all(&folder));
-    match updated {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            say(&message);
-            ExitCode::FAILURE
-        }
-    }
+    updated
 }
 
 fn update(root: &Path, folder: &Path) -> Result<(), String> {
-    let ran = Command::new("cargo")
-        .args(["run", "--quiet", "--package", "spelunk", "--ignore-rust-version", "--", "model", "update"])
-        .arg(format!("--set=local.path={}", folder.display()))
-        .current_dir(root)
-        .status();
-    let status = ran.map_err(|error| format!("could not run cargo: {error}"))?;
-    if !status.success() {
-        return Err(format!("`spelunk model update` ended with {status}"));
-    }
+    let mut update = Command::new("cargo");
+    update.args(["run", "--quiet", "--package", "spelunk", "--ignore-rust-version", "--", "model", "update"]);
+    call(update.arg(format!("--set=local.path={}", folder.display())).current_dir(root))?;
     let copied = fs::copy(folder.join("hosted-models.txt"), root.join(CATALOGUE));
     copied.map(drop).map_err(|error| format!("could not write `{CATALOGUE}`: {error}"))
 }

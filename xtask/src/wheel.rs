@@ -3,27 +3,18 @@
 //! the program is a small launcher that runs the engine of the module.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::tidy::{metadata, say};
 
 /// Builds the program and the module. `--dev` skips optimisation. `--musl` builds for musl instead
 /// of glibc and needs the package `ziglang` beside `maturin`. `--embedded` adds the runner of local
 /// models and needs cmake, a C++ compiler and libclang.
-pub(crate) fn run(arguments: &[String]) -> ExitCode {
-    let (flags, named): (Vec<&str>, Vec<&str>) =
-        arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
-    match build(&flags, named.first().copied().unwrap_or("maturin")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            say(&format!("error: {reason}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
-fn build(flags: &[&str], maturin: &str) -> Result<(), String> {
+pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
+    let (flags, named): (Vec<&str>, Vec<&str>) =
+        arguments.iter().copied().partition(|word: &&str| word.starts_with("--"));
+    let maturin = named.first().copied().unwrap_or("maturin");
     if let Some(unknown) = flags.iter().find(|flag| !["--dev", "--musl", "--embedded"].contains(flag)) {
         return Err(format!("there is no flag `{unknown}`"));
     }
@@ -106,7 +97,8 @@ fn launcher(
     call(compiler.arg(package.join("launcher.c")).arg("-o").arg(program).arg("-ldl"))
 }
 
-fn call(command: &mut Command) -> Result<(), String> {
+/// Runs a command; its name is in the error.
+pub(crate) fn call(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.status() {
         Ok(status) if status.success() => Ok(()),

@@ -8,16 +8,13 @@ use crate::wire::{Status, Trial};
 
 /// What changed for one strategy.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Difference {
     /// The strategy and model.
     pub label: String,
-    /// The number of pairs.
     pub n: usize,
-    /// The mean score before.
     pub before: f64,
-    /// The mean score after.
     pub after: f64,
-    /// The score after minus the score before.
     pub score: Interval,
     /// The change in total tokens, as a factor.
     pub tokens_factor: Option<f64>,

@@ -32,14 +32,12 @@ pub const BYTES_PER_TOKEN: u64 = 4;
 
 /// What to generate.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Order<'a> {
-    /// The kind of task.
     pub kind: Kind,
     /// The variant; `None` chooses one by the seed.
     pub variant: Option<&'a str>,
-    /// The size.
     pub tokens: u64,
-    /// The seed.
     pub seed: u64,
     /// For [`Kind::Code`]: the source tree to ask about.
     pub tree: Option<&'a Tree>,
@@ -47,42 +45,20 @@ pub struct Order<'a> {
 
 /// Why a task cannot be generated.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum GenerateError {
-    /// The size is out of bounds.
     #[error("a task has from {TOKENS_MIN} to {TOKENS_MAX} tokens, not {tokens}")]
-    Size {
-        /// The requested size.
-        tokens: u64,
-    },
-    /// There is no such variant.
+    Size { tokens: u64 },
     #[error("`{kind}` has no variant `{variant}`")]
-    Variant {
-        /// The kind of task.
-        kind: Kind,
-        /// The requested variant.
-        variant: String,
-    },
-    /// Questions about code need source code.
+    Variant { kind: Kind, variant: String },
     #[error("tasks of the kind `code` need a source tree, and none was given")]
     NoTree,
-    /// The tree is too small for the size.
     #[error("the tree contains {tokens_held} tokens of source code, but the task needs {tokens}")]
-    TreeSmall {
-        /// The size of the tree.
-        tokens_held: u64,
-        /// The size needed.
-        tokens: u64,
-    },
-    /// Nothing in the tree is suitable for this form of question.
+    TreeSmall { tokens_held: u64, tokens: u64 },
     #[error("the tree contains nothing to ask about as `{variant}`")]
-    TreePoor {
-        /// The form of question.
-        variant: String,
-    },
-    /// The files could not be written.
+    TreePoor { variant: String },
     #[error("could not write the files of a task")]
     Write {
-        /// Why.
         #[from]
         source: io::Error,
     },

@@ -25,8 +25,8 @@ pub use stats::{Interval, bootstrap, mean, quantile, wilson};
 pub use summary::{Figures, Row, Summary, Way};
 pub use task::{Kind, Scoring, Task, size_name};
 pub use wire::{
-    FILE_BYTES_MAX, Failure, Note, Outcome, RunFacts, Status, TaskFileError, Trial, TrialFileError, Trials,
-    read_tasks, read_trials, write_note, write_task, write_trial,
+    FILE_BYTES_MAX, Failure, LineError, Note, Outcome, RunFacts, Status, Trial, Trials, read_tasks,
+    read_trials, write_note, write_task, write_trial,
 };
 
 /// Compiles a pattern that is part of this crate.

@@ -15,9 +15,7 @@ impl Rng {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        let digest = hasher.finalize();
-        let mut first = [0; 8];
-        first.copy_from_slice(digest.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]));
+        let first = hasher.finalize().as_bytes().first_chunk::<8>().copied().unwrap_or_default();
         Self { state: u64::from_le_bytes(first) }
     }
 

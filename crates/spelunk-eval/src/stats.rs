@@ -5,12 +5,10 @@ use crate::rng::Rng;
 
 /// A figure and its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Interval {
-    /// The measured value.
     pub mean: f64,
-    /// The lower bound.
     pub low: f64,
-    /// The upper bound.
     pub high: f64,
 }
 

@@ -8,14 +8,11 @@ use crate::{Failure, Outcome};
 
 /// A way of answering: engine, strategy, model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Way {
-    /// `spelunk`, `rlms`.
     pub engine: String,
-    /// The strategy.
     pub strategy: String,
-    /// The label of the settings, if there is one.
     pub label: Option<String>,
-    /// The model.
     pub model: String,
 }
 
@@ -42,10 +39,9 @@ impl Way {
 
 /// Figures of a group of trials.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Figures {
-    /// The number of trials.
     pub n: usize,
-    /// The mean score.
     pub score: Interval,
     /// The share of fully right answers.
     pub right: Interval,
@@ -55,9 +51,7 @@ pub struct Figures {
     pub calls: f64,
     /// The median time.
     pub wall_ms: f64,
-    /// The total cost.
     pub cost_microusd: u64,
-    /// The number of fully right answers.
     pub n_right: usize,
     /// The median relative error of numbers.
     pub off: Option<f64>,
@@ -123,9 +117,9 @@ pub struct Row {
     /// By kind.
     pub by_kind: BTreeMap<String, Figures>,
     /// By kind and variant, of trials whose variant is known.
-    pub by_variant: BTreeMap<(String, String), Figures>,
+    pub by_variant: BTreeMap<Vec<String>, Figures>,
     /// By the question's language, if it is known.
-    pub by_language: BTreeMap<String, Figures>,
+    pub by_language: BTreeMap<Vec<String>, Figures>,
 }
 
 /// All ways.
@@ -166,10 +160,10 @@ impl Row {
             by_size: grouped(trials, &seed, |trial| Some(trial.tokens)),
             by_kind: grouped(trials, &seed, |trial| Some(trial.kind.clone())),
             by_variant: grouped(trials, &seed, |trial| {
-                (!trial.variant.is_empty()).then(|| (trial.kind.clone(), trial.variant.clone()))
+                (!trial.variant.is_empty()).then(|| vec![trial.kind.clone(), trial.variant.clone()])
             }),
             by_language: grouped(trials, &seed, |trial| {
-                (!trial.language.is_empty()).then(|| trial.language.clone())
+                (!trial.language.is_empty()).then(|| vec![trial.language.clone()])
             }),
             way,
         }

@@ -42,11 +42,6 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::from_name(name)
-    }
-
     /// Whether the answer depends on all of the text.
     pub fn needs_all(self) -> bool {
         match self {
@@ -58,16 +53,14 @@ impl Kind {
 
 /// How an answer is compared with the right one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants say it")]
 pub enum Scoring {
     /// The same words.
     Exact,
     /// A number: 0.75 to the power of the distance if it is a count, otherwise all or nothing.
     Number,
     /// One of these, and no other.
-    Choice {
-        /// The possible answers.
-        among: Vec<String>,
-    },
+    Choice { among: Vec<String> },
     /// The same items, in any order: the harmonic mean of precision and recall.
     Set,
     /// The same pairs of numbers, scored like a set.
@@ -95,22 +88,18 @@ impl Scoring {
 
 /// A question with a known answer.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "docs/evaluation.md describes a line of tasks")]
 pub struct Task {
     /// Its name, and that of the folder with its files.
     pub id: String,
-    /// The kind of task.
     pub kind: Kind,
-    /// Its variant.
     pub variant: String,
-    /// The seed it was generated from.
     pub seed: u64,
     /// Its size, at four bytes per token.
     pub tokens: u64,
-    /// The question as asked.
     pub question: String,
     /// The right answer: one item, or several if it is a set.
     pub answer: Vec<String>,
-    /// How answers are scored.
     pub scoring: Scoring,
     /// Other right answers, if a single value is asked for.
     pub accept: Vec<String>,

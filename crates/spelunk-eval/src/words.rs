@@ -133,17 +133,12 @@ pub(crate) fn place(number: u64) -> String {
     name(number, PLACE_TAILS)
 }
 
-/// The last name of a person.
-fn family(number: u64) -> String {
-    name(number, PERSON_TAILS)
-}
-
 /// How many distinct names of people there are.
 pub(crate) const PEOPLE_MAX: u64 = (FIRST.len() * HEADS.len() * MIDDLES.len() * PERSON_TAILS.len()) as u64;
 
 pub(crate) fn person(number: u64) -> String {
     let first = at(FIRST, number);
-    format!("{first} {}", family(number / FIRST.len() as u64))
+    format!("{first} {}", name(number / FIRST.len() as u64, PERSON_TAILS))
 }
 
 fn name(number: u64, tails: &[&str]) -> String {

@@ -112,8 +112,7 @@ impl PrivateDir {
 
     /// Opens an existing file for reading and writing.
     pub fn open_to_write(&self, name: &str) -> io::Result<File> {
-        self.check_writable(name)?;
-        let (parent, last) = self.parent(name)?;
+        let (parent, last) = self.parent_to_change(name)?;
         parent.open(last, Flags::Write)
     }
 
@@ -125,9 +124,25 @@ impl PrivateDir {
 
     /// Opens an existing file for appending.
     pub fn open_to_append(&self, name: &str) -> io::Result<File> {
-        self.check_writable(name)?;
-        let (parent, last) = self.parent(name)?;
+        let (parent, last) = self.parent_to_change(name)?;
         parent.open(last, Flags::Append)
+    }
+
+    /// Appends bytes to a file in one write, creating it if necessary.
+    pub fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = match self.open_to_append(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match self.create_new(name, Durability::Unsynced) {
+                    // Another process created it first.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        self.open_to_append(name)?
+                    }
+                    created => created?,
+                }
+            }
+            opened => opened?,
+        };
+        file.write_all(bytes)
     }
 
     /// Creates a file; it is an error if it already exists.
@@ -176,8 +191,7 @@ impl PrivateDir {
 
     /// Renames a file or directory, replacing any file or link at the target. Links are not followed.
     pub fn rename(&self, from: &str, to: &str, durability: Durability) -> io::Result<()> {
-        self.check_writable(from)?;
-        let (source, from) = self.parent(from)?;
+        let (source, from) = self.parent_to_change(from)?;
         let (target, to) = self.make_parent(to, durability)?;
         source.rename(from, &target, to)?;
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
@@ -224,15 +238,13 @@ impl PrivateDir {
 
     /// Removes one file or link. Links are not followed.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
-        self.check_writable(name)?;
-        let (parent, last) = self.parent(name)?;
+        let (parent, last) = self.parent_to_change(name)?;
         parent.remove_file(last)
     }
 
     /// Removes an empty directory.
     pub fn remove_dir(&self, name: &str) -> io::Result<()> {
-        self.check_writable(name)?;
-        let (parent, last) = self.parent(name)?;
+        let (parent, last) = self.parent_to_change(name)?;
         parent.remove_dir(last)
     }
 
@@ -321,6 +333,11 @@ impl PrivateDir {
         let parts = parts(name)?;
         let (last, above) = parts.split_last().ok_or_else(|| invalid(name))?;
         Ok((self.walk(above, None)?, last))
+    }
+
+    fn parent_to_change<'n>(&self, name: &'n str) -> io::Result<(At, &'n str)> {
+        self.check_writable(name)?;
+        self.parent(name)
     }
 
     fn make_parent<'n>(&self, name: &'n str, durability: Durability) -> io::Result<(At, &'n str)> {

@@ -1,7 +1,7 @@
 //! Derived files: output that can be regenerated from a journal at any time, for people and other programs to read.
 //! They are replaced atomically, private to their owner, and never synced: losing one costs nothing.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use spelunk_fs::{Durability, EntryKind, PrivateDir};
@@ -84,18 +84,8 @@ impl DerivedFiles {
 
     /// Appends bytes to a file in one write.
     pub fn append(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
-        self.try_append(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
-    }
-
-    fn try_append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let name = self.name(name);
-        let mut file = match self.dir.open_to_append(&name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.dir.create_new(&name, Durability::Unsynced)?
-            }
-            opened => opened?,
-        };
-        file.write_all(bytes)
+        let appended = self.dir.append(&self.name(name), bytes);
+        appended.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
     fn name(&self, name: &str) -> String {

@@ -1,7 +1,7 @@
 //! The disk: durable state needs only nine operations, which keeps fault injection small. Names are relative and use
 //! `/`; `FileDisk` follows no links (`spelunk-fs`).
 
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 
 use spelunk_fs::{Durability, PrivateDir, if_there};
@@ -66,18 +66,7 @@ impl Disk for FileDisk {
     }
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let mut file = match self.dir.open_to_append(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match self.dir.create_new(name, Durability::Unsynced) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        self.dir.open_to_append(name)?
-                    }
-                    created => created?,
-                }
-            }
-            opened => opened?,
-        };
-        file.write_all(bytes)
+        self.dir.append(name, bytes)
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {

@@ -41,8 +41,8 @@ impl Journal {
         Self { disk, name, mode, sync, seq_last: 0, is_ahead: false, broken: false }
     }
 
-    pub(crate) fn synced_by(self, mode: SyncMode, sync: JournalSync) -> Self {
-        Self { mode, sync, ..self }
+    pub(crate) fn with_mode(self, mode: SyncMode) -> Self {
+        Self { mode, ..self }
     }
 
     /// Opens a journal to continue writing. Drops lines torn by a power cut and refuses any other damage.
@@ -145,11 +145,7 @@ fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), Journal
 }
 
 /// The complete lines and their size in bytes. `first` is the number of the first line.
-pub(crate) fn read_lines(
-    bytes: &[u8],
-    run: &RunId,
-    first: u64,
-) -> Result<(Vec<Record>, usize), JournalError> {
+pub fn read_lines(bytes: &[u8], run: &RunId, first: u64) -> Result<(Vec<Record>, usize), JournalError> {
     let (mut records, mut whole) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let Some(text) = line.strip_suffix(b"\n") else { break };

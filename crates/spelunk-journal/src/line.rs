@@ -8,18 +8,12 @@ use crate::JournalError;
 
 /// What a reader finds in one line.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the variants say it")]
 pub enum Record {
     /// An event that this engine knows.
     Known(Box<Event>),
     /// An event from a newer engine, kept unchanged for display; a run that contains one cannot be resumed here.
-    Unknown {
-        /// Its sequence number.
-        seq: u64,
-        /// Its name.
-        name: String,
-        /// The whole event.
-        raw: Value,
-    },
+    Unknown { seq: u64, name: String, raw: Value },
 }
 
 impl Record {
@@ -52,7 +46,8 @@ const SUM_DIGITS: usize = 8;
 /// The field, its digits and `"}`.
 const TAIL_BYTES: usize = SUM_FIELD.len() + SUM_DIGITS + 2;
 
-pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
+/// Appends the line of an event.
+pub fn write(event: &Event, into: &mut Vec<u8>) {
     let start = into.len();
     serde_json::to_writer(&mut *into, event).expect("events have string keys and no failing serialiser");
     let closing = into.pop();
@@ -61,7 +56,7 @@ pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
 }
 
 /// Completes the line that begins at `start` and lacks its closing brace.
-pub(crate) fn seal(start: usize, into: &mut Vec<u8>) {
+pub fn seal(start: usize, into: &mut Vec<u8>) {
     let sum = checksum(into.get(start..).unwrap_or_default());
     into.extend_from_slice(SUM_FIELD);
     into.extend_from_slice(sum.as_bytes());
@@ -69,7 +64,7 @@ pub(crate) fn seal(start: usize, into: &mut Vec<u8>) {
 }
 
 /// Parses a line without its newline; the error describes what is wrong with it.
-pub(crate) fn read(line: &[u8], expected_seq: u64) -> Result<Record, String> {
+pub fn read(line: &[u8], expected_seq: u64) -> Result<Record, String> {
     let body_len = line.len().checked_sub(TAIL_BYTES).ok_or("it is too short to be an event")?;
     let (body, tail) = line.split_at(body_len);
     let digits = tail.strip_prefix(SUM_FIELD).and_then(|rest| rest.strip_suffix(b"\"}"));

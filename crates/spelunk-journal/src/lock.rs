@@ -16,17 +16,11 @@ const WORKSPACE_LOCK: &str = "workspace.lock";
 /// Held while a process writes a run.
 #[derive(Debug)]
 pub struct RunLock {
+    /// Released first, since fields are dropped in order: until then, no other process of this machine may write the copy.
+    _lease: Option<Lease>,
     /// Dropping the files releases both locks.
     _run: File,
     _workspace: WorkspaceHold,
-    /// Released first: until then, no other process of this machine may write the copy.
-    lease: Option<Lease>,
-}
-
-impl Drop for RunLock {
-    fn drop(&mut self) {
-        drop(self.lease.take());
-    }
 }
 
 /// Held in shared mode while writing data that no run references yet; prevents garbage collection.
@@ -42,9 +36,8 @@ impl WorkspaceHold {
 }
 
 impl RunLock {
-    pub(crate) fn with(mut self, lease: Lease) -> Self {
-        self.lease = Some(lease);
-        self
+    pub(crate) fn with(self, lease: Lease) -> Self {
+        Self { _lease: Some(lease), ..self }
     }
 
     pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
@@ -52,7 +45,7 @@ impl RunLock {
         let unusable = |source| JournalError::unusable(dir.root(), source);
         let file = dir.open_or_create(&lock_name(run)).map_err(unusable)?;
         match lock_file(file, PATIENCE) {
-            Ok(file) => Ok(Self { _run: file, _workspace: workspace, lease: None }),
+            Ok(file) => Ok(Self { _lease: None, _run: file, _workspace: workspace }),
             Err(LockError::Held(pid)) => Err(JournalError::Locked { run: run.clone(), pid }),
             Err(LockError::Unusable(source)) => Err(unusable(source)),
         }

@@ -19,6 +19,7 @@ const LOOK_BYTES: usize = 8192;
 
 /// The directory of runs, blobs and caches.
 #[derive(Clone)]
+#[must_use]
 pub struct Workspace {
     disk: Arc<dyn Disk>,
     sync_mode: SyncMode,
@@ -75,19 +76,16 @@ impl Workspace {
     }
 
     /// The same workspace, with a reply cache that only holders of this key can write.
-    #[must_use]
     pub fn with_cache_key(self, cache_key: [u8; 32]) -> Self {
         Self { cache_key, ..self }
     }
 
     /// The same workspace, with journals that are synced in this mode.
-    #[must_use]
     pub fn with_sync_mode(self, sync_mode: SyncMode) -> Self {
         Self { sync_mode, ..self }
     }
 
     /// The same workspace as a local copy of a fleet's: `disk` writes to the fleet first, then here.
-    #[must_use]
     pub fn with_shared(self, disk: Arc<dyn Disk>, shared: Arc<dyn SharedRuns>) -> Self {
         Self { disk, shared: Some(shared), ..self }
     }
@@ -170,7 +168,7 @@ impl Workspace {
 
     /// The journal of a new run.
     pub fn create_journal(&self, run: &RunId) -> Journal {
-        Journal::create(Arc::clone(&self.disk), run).synced_by(self.sync_mode, self.sync_of(run))
+        Journal::create(Arc::clone(&self.disk), run).with_mode(self.sync_mode)
     }
 
     /// The journal of an existing run, to continue writing. Take the lock first.
@@ -180,8 +178,7 @@ impl Workspace {
             shared.catch_up(run).map_err(|source| JournalError::Read { name, source })?;
         }
         let opened = Journal::open(Arc::clone(&self.disk), run)?;
-        let journal = opened.journal.synced_by(self.sync_mode, self.sync_of(run));
-        Ok(OpenedJournal { journal, ..opened })
+        Ok(OpenedJournal { journal: opened.journal.with_mode(self.sync_mode), ..opened })
     }
 
     /// The handle that syncs a run's journal, whoever writes it.

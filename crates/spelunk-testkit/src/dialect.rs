@@ -8,7 +8,7 @@ mod openai;
 mod responses;
 
 use serde_json::{Value, json};
-use spelunk_types::Usage;
+use spelunk_types::{StopReason, Usage};
 
 use crate::script::{Manner, ScriptedToolCall};
 
@@ -154,6 +154,20 @@ pub(crate) fn prompt_of(body: &Value) -> String {
 /// The list of models this server offers.
 pub(crate) fn model_list() -> Value {
     json!({ "object": "list", "data": [{ "id": "scripted", "object": "model", "created": 0, "owned_by": "spelunk" }] })
+}
+
+/// One of a dialect's words for why a reply ended: finished, length, filtered, tool use, another reason.
+fn stop_name(
+    stop: StopReason,
+    [finished, length, filtered, tool_use, other]: [&'static str; 5],
+) -> &'static str {
+    match stop {
+        StopReason::Finished => finished,
+        StopReason::Length => length,
+        StopReason::Filtered => filtered,
+        StopReason::ToolUse => tool_use,
+        StopReason::Other => other,
+    }
 }
 
 fn event(name: Option<&str>, data: &Value) -> Vec<u8> {

@@ -18,6 +18,7 @@ pub enum Crash {
 
 /// An in-memory disk.
 #[derive(Debug, Default)]
+#[must_use]
 pub struct FaultDisk {
     state: Mutex<State>,
 }
@@ -45,14 +46,12 @@ impl FaultDisk {
     }
 
     /// A disk that fails at its n-th write, counted from 1.
-    #[must_use]
     pub fn dying_at(self, n: u64) -> Self {
         self.with(|state| state.dies_at = Some(state.n_writes + n));
         self
     }
 
     /// A disk that is full from its n-th write on.
-    #[must_use]
     pub fn full_at(self, n: u64) -> Self {
         let disk = self.dying_at(n);
         disk.with(|state| state.error = Some(io::ErrorKind::StorageFull));
@@ -70,7 +69,6 @@ impl FaultDisk {
     }
 
     /// The working disk that a new process finds after the crash.
-    #[must_use]
     pub fn after(&self, crash: Crash) -> Self {
         let mut files = self.with(|state| state.files.clone());
         for file in files.values_mut() {
@@ -175,6 +173,7 @@ impl Disk for FaultDisk {
             Some(_) | None => Ok(state.files.get(name).map(|file| file.written.clone())),
         })
     }
+
     fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
         let from = usize::try_from(from).unwrap_or(usize::MAX);
         let part = |bytes: Vec<u8>| bytes.into_iter().skip(from).take(bytes_max).collect();

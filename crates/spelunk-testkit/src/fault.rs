@@ -6,6 +6,7 @@ use tokio::net::TcpSocket;
 
 /// One failed attempt. A fault that contains text takes it from the rule's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants say it")]
 pub enum Fault {
     /// An HTTP status with the provider's error body; see [`status`].
     Status(StatusFault),
@@ -28,28 +29,18 @@ pub enum Fault {
     /// Every event twice, including the end mark.
     DuplicateDeltas,
     /// A good reply of this many bytes.
-    LongReply {
-        /// Bytes of text.
-        bytes: usize,
-    },
-    /// The first piece, then the provider's in-stream error that corresponds to this status.
-    ErrorEvent {
-        /// The status the error would have had before the stream began.
-        status: u16,
-    },
+    LongReply { bytes: usize },
+    /// The first piece, then the error event that corresponds to this status, which it would have had before the stream.
+    ErrorEvent { status: u16 },
     /// Exactly this body with status 200, whatever the request was. Does not count as served.
-    Raw {
-        /// The content type.
-        content_type: &'static str,
-        /// The body.
-        body: Vec<u8>,
-    },
+    Raw { content_type: &'static str, body: Vec<u8> },
     /// A good reply as one JSON document, although a stream was requested.
     NotStreamed,
 }
 
 /// An HTTP status with the provider's error body.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct StatusFault {
     pub(crate) status: u16,
     pub(crate) message: String,
@@ -64,33 +55,28 @@ pub fn status(status: u16) -> StatusFault {
 
 impl StatusFault {
     /// Requests a wait in the `retry-after-ms` header.
-    #[must_use]
     pub fn retry_after_ms(self, wait_ms: u64) -> Self {
         self.header("retry-after-ms", &wait_ms.to_string())
     }
 
     /// Requests a wait in the `retry-after` header.
-    #[must_use]
     pub fn retry_after_s(self, wait_s: u64) -> Self {
         self.header("retry-after", &wait_s.to_string())
     }
 
     /// Adds a header.
-    #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// The `error.message` of the body.
-    #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
     /// The `error.code` of the body (`error.type` in the Anthropic format) instead of the default one for the status.
-    #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.code = Some(code.into());
         self

@@ -1,38 +1,28 @@
 //! A gate holds replies after their first piece until the test opens it, and reports how many are held.
 
-use std::sync::Arc;
-
 use tokio::sync::watch;
 
 /// Holds replies; clones share the same gate. It works across threads and runtimes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Gate {
-    inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-struct Inner {
     n_reached: watch::Sender<u64>,
     is_open: watch::Sender<bool>,
 }
 
 impl Gate {
     /// A closed gate.
-    #[expect(clippy::new_without_default, reason = "a gate is made on purpose")]
     pub fn new() -> Self {
-        let (n_reached, _) = watch::channel(0);
-        let (is_open, _) = watch::channel(false);
-        Self { inner: Arc::new(Inner { n_reached, is_open }) }
+        Self::default()
     }
 
     /// Lets every held and every later reply through.
     pub fn open(&self) {
-        self.inner.is_open.send_replace(true);
+        self.is_open.send_replace(true);
     }
 
     /// Waits until this many replies have reached the gate, including those already let through.
     pub async fn reached(&self, n_replies: u64) {
-        let mut receiver = self.inner.n_reached.subscribe();
+        let mut receiver = self.n_reached.subscribe();
         receiver.wait_for(|n_reached| *n_reached >= n_replies).await.expect("the gate holds its own sender");
     }
 
@@ -44,8 +34,8 @@ impl Gate {
 
     /// Reports a reply at the gate and waits until it is open.
     pub(crate) async fn pass(&self) {
-        self.inner.n_reached.send_modify(|n_reached| *n_reached += 1);
-        let mut receiver = self.inner.is_open.subscribe();
+        self.n_reached.send_modify(|n_reached| *n_reached += 1);
+        let mut receiver = self.is_open.subscribe();
         receiver.wait_for(|is_open| *is_open).await.expect("the gate holds its own sender");
     }
 }

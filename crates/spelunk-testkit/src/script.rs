@@ -10,10 +10,14 @@ use crate::gate::Gate;
 
 /// One rule of a script: what it replies, and how. The first matching rule applies.
 #[derive(Debug)]
+#[must_use]
 pub struct Rule {
     matcher: Matcher,
     faults: Vec<Fault>,
-    finally: AfterFaults,
+    /// The reply to every attempt after the faults.
+    reply: Option<String>,
+    /// The fault of every attempt after them.
+    always: Option<Fault>,
     pub(crate) manner: Manner,
 }
 
@@ -30,53 +34,46 @@ pub fn when(predicate: impl Fn(&str) -> bool + Send + Sync + 'static) -> Rule {
 
 impl Rule {
     fn new(matcher: Matcher) -> Self {
-        Self { matcher, faults: Vec::new(), finally: AfterFaults::Unscripted, manner: Manner::plain() }
+        Self { matcher, faults: Vec::new(), reply: None, always: None, manner: Manner::plain() }
     }
 
     /// The next attempt of a call fails with this fault. Each call uses up the faults in order.
-    #[must_use]
     pub fn fault(mut self, fault: impl Into<Fault>) -> Self {
         self.faults.push(fault.into());
         self
     }
 
     /// The reply to every attempt after the faults.
-    #[must_use]
     pub fn reply(mut self, text: impl Into<String>) -> Self {
-        self.finally = AfterFaults::Reply(text.into());
+        self.reply = Some(text.into());
         self
     }
 
     /// Every attempt after the faults fails with this fault.
-    #[must_use]
     pub fn always(mut self, fault: impl Into<Fault>) -> Self {
-        self.finally = AfterFaults::Fault(fault.into());
+        self.always = Some(fault.into());
         self
     }
 
     /// The usage to report; defaults to a token per four bytes of prompt and of reply, rounded up.
-    #[must_use]
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
         self.manner.usage = Some(Usage { input_tokens, output_tokens, ..Usage::default() });
         self
     }
 
     /// How many of the input tokens are reported as read from the provider's cache.
-    #[must_use]
     pub fn cached(mut self, cached_tokens: u64) -> Self {
         self.manner.cached_tokens = cached_tokens;
         self
     }
 
     /// How many of the input tokens are reported as written to the provider's cache, if it reports that.
-    #[must_use]
     pub fn cache_written(mut self, cache_written_tokens: u64) -> Self {
         self.manner.cache_written_tokens = cache_written_tokens;
         self
     }
 
     /// A tool call after the text; the first has the id `call_0`, the next `call_1`. The stop reason becomes tool use.
-    #[must_use]
     pub fn tool_call(mut self, name: &str, arguments: &str) -> Self {
         let id = format!("call_{}", self.manner.tool_calls.len());
         self.manner.tool_calls.push(ScriptedToolCall {
@@ -89,56 +86,48 @@ impl Rule {
     }
 
     /// The stop reason to report; defaults to finished.
-    #[must_use]
     pub fn stop(mut self, stop: StopReason) -> Self {
         self.manner.stop = stop;
         self
     }
 
     /// Reasoning sent before the text.
-    #[must_use]
     pub fn reasoning(mut self, text: impl Into<String>) -> Self {
         self.manner.reasoning = Some(text.into());
         self
     }
 
     /// The probability of the least likely token, if the request asks for probabilities. Only OpenAI's format has them.
-    #[must_use]
     pub fn certainty(mut self, probability: f64) -> Self {
         self.manner.certainty = Some(probability);
         self
     }
 
     /// In how many pieces the text is streamed; defaults to 3.
-    #[must_use]
     pub fn chunks(mut self, n_chunks: usize) -> Self {
         self.manner.n_chunks = n_chunks.max(1);
         self
     }
 
     /// A delay before the headers.
-    #[must_use]
     pub fn delay_ms(mut self, delay_ms: u64) -> Self {
         self.manner.delay_ms = delay_ms;
         self
     }
 
     /// A delay between two pieces.
-    #[must_use]
     pub fn pace_ms(mut self, pace_ms: u64) -> Self {
         self.manner.pace_ms = pace_ms;
         self
     }
 
     /// Sends the whole stream in one write, so that a bench does not measure how often the server wakes the client.
-    #[must_use]
     pub fn at_once(mut self) -> Self {
         self.manner.is_at_once = true;
         self
     }
 
     /// Holds the stream after its first piece until the gate opens.
-    #[must_use]
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.manner.gate = Some(gate.clone());
         self
@@ -151,28 +140,13 @@ impl Rule {
         }
     }
 
-    /// The answer to the attempt with this index (from 0).
-    pub(crate) fn answer(&self, attempt_idx: usize) -> Answer {
-        let text = match &self.finally {
-            AfterFaults::Reply(text) => text.clone(),
-            AfterFaults::Fault(_) | AfterFaults::Unscripted => "scripted text".to_owned(),
-        };
-        if let Some(fault) = self.faults.get(attempt_idx) {
-            return Answer::Fault { fault: fault.clone(), text };
-        }
-        match &self.finally {
-            AfterFaults::Reply(_) => Answer::Reply { text },
-            AfterFaults::Fault(fault) => Answer::Fault { fault: fault.clone(), text },
-            AfterFaults::Unscripted => Answer::Unscripted,
-        }
+    /// The fault of the attempt with this index (from 0), if it fails, and the text of its reply; `None` if the script
+    /// does not say.
+    pub(crate) fn answer(&self, attempt_idx: usize) -> Option<(Option<Fault>, String)> {
+        let fault = self.faults.get(attempt_idx).or(self.always.as_ref()).cloned();
+        let text = self.reply.clone().unwrap_or_else(|| "scripted text".to_owned());
+        (fault.is_some() || self.reply.is_some()).then_some((fault, text))
     }
-}
-
-#[derive(Debug)]
-pub(crate) enum Answer {
-    Reply { text: String },
-    Fault { fault: Fault, text: String },
-    Unscripted,
 }
 
 /// How a reply is sent.
@@ -230,13 +204,6 @@ impl Manner {
             ..self.usage.unwrap_or(counted)
         }
     }
-}
-
-#[derive(Debug)]
-enum AfterFaults {
-    Reply(String),
-    Fault(Fault),
-    Unscripted,
 }
 
 enum Matcher {

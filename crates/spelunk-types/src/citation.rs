@@ -25,23 +25,17 @@ impl Citation {
     }
 }
 
+names! { "result of a check",
 /// The result of checking a citation against its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Found {
     /// The quote begins on the cited line.
-    Exact,
-    /// The quote is in the document, on another line; the citation was corrected.
-    Moved,
-    /// The quote is not in the document, or the document is not in the corpus.
-    Missing,
-}
-
-names! { "result of a check", Found {
     Exact = "exact",
+    /// The quote is in the document, on another line; the citation was corrected.
     Moved = "moved",
+    /// The quote is not in the document, or the document is not in the corpus.
     Missing = "missing",
-} }
+}
+}
 
 /// How well an answer is supported by the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,30 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::Found;
 
+names! { "focus",
 /// What an analysis focuses on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Default, Hash)]
 pub enum Focus {
     /// Whatever the question asks.
     #[default]
-    General,
-    /// What an attacker could use.
-    Security,
-    /// How the parts fit together.
-    Architecture,
-    /// What makes it slow.
-    Performance,
-    /// What the data says.
-    Data,
-}
-
-names! { "focus", Focus {
     General = "general",
+    /// What an attacker could use.
     Security = "security",
+    /// How the parts fit together.
     Architecture = "architecture",
+    /// What makes it slow.
     Performance = "performance",
+    /// What the data says.
     Data = "data",
-} }
+}
+}
 
 /// How severe a finding is; the most severe is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::truncate;
+use crate::{iso_time, truncate};
 
 /// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +38,9 @@ pub struct RunId(String);
 impl RunId {
     /// The id of a run started at `at_ms` (Unix time); `tail` distinguishes runs of the same second.
     pub fn new(at_ms: u64, tail: u32) -> Self {
-        let [year, month, day] = civil_date(at_ms / 86_400_000);
-        let second = at_ms / 1000 % 86_400;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        Self(format!("rlm-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{tail:08x}"))
+        let time = iso_time(at_ms).replace(['-', ':'], "");
+        let (seconds, _) = time.split_once('.').unwrap_or((&time, ""));
+        Self(format!("rlm-{seconds}Z-{tail:08x}"))
     }
 
     /// The random tail, which people use as the short name of a run.
@@ -73,27 +72,6 @@ impl FromStr for RunId {
         let tail_ok = tail.len() == 8 && tail.bytes().all(|b| b.is_ascii_hexdigit());
         if stamp_ok && tail_ok { Ok(Self(text.to_owned())) } else { Err(refused()) }
     }
-}
-
-/// Year, month and day of a count of days since 1970-01-01, in the proleptic Gregorian calendar.
-pub fn civil_date(days: u64) -> [u64; 3] {
-    // Years begin in March here, so that the leap day is the last day of the year.
-    let day_of_era_origin = days + 719_468;
-    let era = day_of_era_origin / 146_097;
-    let day_of_era = day_of_era_origin % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    [year_of_era + era * 400 + u64::from(month <= 2), month, day]
-}
-
-/// The days from 1970-01-01 to a date of that calendar; 0 if it is earlier.
-pub fn days_since_1970([year, month, day]: [u64; 3]) -> u64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
-    days.saturating_sub(719_469)
 }
 
 /// Names a frame by its path from the root: `0` is the root, `0.3` its fourth child.
@@ -147,56 +125,42 @@ impl FromStr for FrameId {
     }
 }
 
-/// Names a call: `0.3#2` is the third call of frame `0.3`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId {
-    /// The frame that made the call.
-    pub frame: FrameId,
-    /// The index among the calls of that frame, from 0.
-    pub ordinal: u32,
+/// Ids of what a frame does: the frame, a mark, and an index.
+macro_rules! ids_within_frames {
+    ($($(#[doc = $doc:literal])+ $id:ident = $mark:literal, $what:literal;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $id {
+            /// The frame that made the call.
+            pub frame: FrameId,
+            /// The index among such calls of that frame, from 0.
+            pub ordinal: u32,
+        }
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!("{}", $mark, "{}"), self.frame, self.ordinal)
+            }
+        }
+
+        impl FromStr for $id {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let refused = || IdError::new($what, text);
+                let (frame, ordinal) = text.split_once($mark).ok_or_else(refused)?;
+                let frame = frame.parse().map_err(|_| refused())?;
+                Ok(Self { frame, ordinal: canonical_u32(ordinal).ok_or_else(refused)? })
+            }
+        }
+    )+};
 }
 
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.frame, self.ordinal)
-    }
-}
-
-impl FromStr for CallId {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let refused = || IdError::new("call id", text);
-        let (frame, ordinal) = text.split_once('#').ok_or_else(refused)?;
-        let frame = frame.parse().map_err(|_| refused())?;
-        Ok(Self { frame, ordinal: canonical_u32(ordinal).ok_or_else(refused)? })
-    }
-}
-
-/// Names a call of an external tool: `0.3!2` is the third of frame `0.3`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EffectId {
-    /// The frame that called the tool.
-    pub frame: FrameId,
-    /// The index among such calls of that frame, from 0.
-    pub ordinal: u32,
-}
-
-impl fmt::Display for EffectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}!{}", self.frame, self.ordinal)
-    }
-}
-
-impl FromStr for EffectId {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let refused = || IdError::new("id of a tool call", text);
-        let (frame, ordinal) = text.split_once('!').ok_or_else(refused)?;
-        let frame = frame.parse().map_err(|_| refused())?;
-        Ok(Self { frame, ordinal: canonical_u32(ordinal).ok_or_else(refused)? })
-    }
+ids_within_frames! {
+    /// Names a call: `0.3#2` is the third call of frame `0.3`.
+    CallId = '#', "call id";
+    /// Names a call of an external tool: `0.3!2` is the third of frame `0.3`.
+    EffectId = '!', "id of a tool call";
 }
 
 /// Names immutable bytes by their BLAKE3 hash: 64 lowercase hex digits.

@@ -26,9 +26,9 @@ pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Confidence, Finding, Focus, Location, PartMetadata, Severity, Unit, sum};
-pub use id::{BlobId, CallId, EffectId, FrameId, IdError, RunId, civil_date, days_since_1970, hex};
+pub use id::{BlobId, CallId, EffectId, FrameId, IdError, RunId, hex};
 pub use limits::{Limit, Limits};
-pub use moment::iso_time;
+pub use moment::{civil_date, days_since_1970, iso_time};
 pub use outcome::{
     CallOutcome, CellOutcome, EffectClass, EffectOutcome, FrameOutcome, RunOutcome, Served, StopReason,
 };

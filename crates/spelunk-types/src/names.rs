@@ -29,8 +29,19 @@ macro_rules! named {
     };
 }
 
-/// The same with an error that says what was expected.
+/// The same with an error that says what was expected, for an enum that exists or is declared here with its names.
 macro_rules! names {
+    ($what:literal, $(#[$about:meta])* pub enum $type:ident {
+        $($(#[$about_variant:meta])* $variant:ident = $name:literal,)+
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $type {
+            $($(#[$about_variant])* #[serde(rename = $name)] $variant,)+
+        }
+
+        names! { $what, $type { $($variant = $name,)+ } }
+    };
     ($what:literal, $type:ident { $($variant:ident = $name:literal,)+ }) => {
         $crate::named! { $type { $($variant = $name,)+ } }
 

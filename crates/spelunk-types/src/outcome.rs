@@ -49,38 +49,27 @@ pub enum StopReason {
     Other,
 }
 
+names! { "origin of a reply",
 /// Where a reply came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Served {
     /// From the provider, at a cost.
-    Live,
+    Live = "live",
     /// From the reply cache, free of charge.
-    Cache,
+    Cache = "cache",
+}
 }
 
-names! { "origin of a reply", Served {
-    Live = "live",
-    Cache = "cache",
-} }
-
+names! { "effect",
 /// Whether a call of a tool may be repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum EffectClass {
     /// It only reads.
-    Read,
-    /// It changes something; twice is as good as once.
-    Repeatable,
-    /// It must happen at most once.
-    Once,
-}
-
-names! { "effect", EffectClass {
     Read = "read",
+    /// It changes something; twice is as good as once.
     Repeatable = "repeatable",
+    /// It must happen at most once.
     Once = "once",
-} }
+}
+}
 
 /// How a call of an external tool ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -168,64 +168,46 @@ impl Default for ScanOptions {
     }
 }
 
+names! { "file order",
 /// Which files to prefer if not all can be kept. The corpus itself is sorted by name regardless.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Default)]
 pub enum FileOrder {
     /// The largest first.
     #[default]
-    Size,
+    Size = "size",
     /// By name.
-    Path,
+    Path = "path",
     /// Files that explain the rest first: a readme, then manifests, configuration, source code, and everything else.
     /// Within each group, those nearer to the root first, then by name.
-    Priority,
+    Priority = "priority",
+}
 }
 
-names! { "file order", FileOrder {
-    Size = "size",
-    Path = "path",
-    Priority = "priority",
-} }
-
+names! { "strategy",
 /// How a frame answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// Looks at the text first, and chooses among the others step by step.
-    Auto,
-    /// One call with the whole text, or with the best passages if it does not fit.
-    Direct,
-    /// The recursive loop: the model writes code that explores the text and calls sub-models on parts of it.
-    Repl,
-    /// An index finds passages, and one call answers from them.
-    Search,
-    /// An analyst suited to its content reads every part, and the findings are merged.
-    Map,
-    /// Like `map`, but only for the parts that share words with the question.
-    Hybrid,
-    /// The model works with tools on its own files and writes its answer into one.
-    Agent,
-    /// Reads one part, within `map`.
-    Analyst,
-    /// Merges findings, within `map`.
-    Synthesis,
-    /// A program written by the caller, run through the same frames (see `Engine::start_program`).
-    Program,
-}
-
-names! { "strategy", Strategy {
     Auto = "auto",
+    /// One call with the whole text, or with the best passages if it does not fit.
     Direct = "direct",
+    /// The recursive loop: the model writes code that explores the text and calls sub-models on parts of it.
     Repl = "repl",
+    /// An index finds passages, and one call answers from them.
     Search = "search",
+    /// An analyst suited to its content reads every part, and the findings are merged.
     Map = "map",
+    /// Like `map`, but only for the parts that share words with the question.
     Hybrid = "hybrid",
+    /// The model works with tools on its own files and writes its answer into one.
     Agent = "agent",
+    /// Reads one part, within `map`.
     Analyst = "analyst",
+    /// Merges findings, within `map`.
     Synthesis = "synthesis",
+    /// A program written by the caller, run through the same frames (see `Engine::start_program`).
     Program = "program",
-} }
+}
+}
 
 /// The model that a run calls, without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

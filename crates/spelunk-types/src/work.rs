@@ -30,27 +30,16 @@ pub trait Workers: fmt::Debug + Send + Sync {
 
 /// Why a task failed. The worker is gone afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum WorkError {
     /// It exceeded its memory limit.
-    Memory {
-        /// The limit.
-        bytes_max: u64,
-    },
+    Memory { bytes_max: u64 },
     /// It exceeded its CPU time.
-    Time {
-        /// The limit.
-        ms_max: u64,
-    },
-    /// Its process ended before the task did.
-    Crashed {
-        /// How it ended, in words.
-        how: String,
-    },
-    /// No worker could be started.
-    NoWorker {
-        /// Why, and what to do about it.
-        why: String,
-    },
+    Time { ms_max: u64 },
+    /// Its process ended before the task did, and how.
+    Crashed { how: String },
+    /// No worker could be started: why, and what to do about it.
+    NoWorker { why: String },
 }
 
 impl fmt::Display for WorkError {

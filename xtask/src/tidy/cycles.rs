@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::code::code_only;
+use super::code::{code_only, without_tests, words};
+use super::modules::declared;
 use super::{Complaint, RepoFile};
 
 /// What each top-level module of a crate imports, by name.
@@ -22,69 +23,53 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
 
 /// The import graph of a crate. Tests may import anything.
 fn graph(files: &[RepoFile], root: &str, lib: &str) -> Graph {
-    let (modules, exported) = (modules(lib), exported(lib));
+    let lib = code_only(lib);
+    let (modules, exported) = (declared(&lib).collect::<BTreeSet<_>>(), exported(&lib));
     let mut graph = Graph::new();
     let source = format!("{root}/src/");
     for file in files.iter().filter(|file| file.is_rust()) {
         let Some(inner) = file.path.strip_prefix(&source) else { continue };
-        let top = inner.split('/').next().unwrap_or(inner).trim_end_matches(".rs").to_owned();
+        let top = inner.split('/').next().unwrap_or(inner).trim_end_matches(".rs");
         let is_test = inner.trim_end_matches(".rs").split('/').any(|part| part == "tests");
-        if is_test || !modules.contains(&top) {
+        if is_test || !modules.contains(top) {
             continue;
         }
-        let code = code_only(&file.text);
-        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let named = named_after(code, "crate::");
-        let on = named.into_iter().filter_map(|name| {
-            if modules.contains(&name) { Some(name) } else { exported.get(&name).cloned() }
-        });
-        graph.entry(top.clone()).or_default().extend(on.filter(|on| *on != top));
+        let code = code_only(without_tests(&file.text));
+        let named = named_after(&code, "crate::").into_iter();
+        let on = named.filter_map(|name| modules.get(name).or_else(|| exported.get(name)));
+        let others = on.filter(|on| **on != top).map(|on| (*on).to_owned());
+        graph.entry(top.to_owned()).or_default().extend(others);
     }
     graph
 }
 
-/// The names in `mod name;`.
-fn modules(lib: &str) -> BTreeSet<String> {
-    let declared = lib.lines().filter_map(|line| {
-        let (before, name) = line.strip_suffix(';')?.rsplit_once(' ')?;
-        (before == "mod" || before.ends_with(" mod")).then(|| name.to_owned())
-    });
-    declared.collect()
-}
-
 /// The module that each exported name comes from.
-fn exported(lib: &str) -> BTreeMap<String, String> {
+fn exported(lib: &str) -> BTreeMap<&str, &str> {
     let mut exported = BTreeMap::new();
-    for statement in code_only(lib).split(';') {
+    for statement in lib.split(';') {
         let Some((_, path)) = statement.rsplit_once("use ") else { continue };
         let path = path.trim().trim_start_matches("self::").trim_start_matches("crate::");
         let Some((module, names)) = path.split_once("::") else { continue };
         for name in words(names) {
-            exported.entry(name).or_insert_with(|| module.to_owned());
+            exported.entry(name).or_insert(module);
         }
     }
     exported
 }
 
 /// The first component of every path that begins with `start`, including those in groups.
-fn named_after(code: &str, start: &str) -> BTreeSet<String> {
+fn named_after<'c>(code: &'c str, start: &str) -> BTreeSet<&'c str> {
     let mut named = BTreeSet::new();
     for rest in code.split(start).skip(1) {
         match rest.strip_prefix('{') {
             Some(group) => {
                 let group = group.split(';').next().unwrap_or_default();
-                named.extend(group.split(',').filter_map(|path| words(path).into_iter().next()));
+                named.extend(group.split(',').filter_map(|path| words(path).next()));
             }
-            None => named
-                .extend(words(rest.split([';', '(', ' ']).next().unwrap_or_default()).into_iter().take(1)),
+            None => named.extend(words(rest.split([';', '(', ' ']).next().unwrap_or_default()).take(1)),
         }
     }
     named
-}
-
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.map(str::to_owned).collect()
 }
 
 /// Modules that reach each other, each cycle once.

@@ -10,6 +10,8 @@ const ERRORS_PAGE: &str = "docs/errors.md";
 const PROMISES_PAGE: &str = "docs/promises.md";
 /// The threat model: one row for each thing that an attacker controls.
 const SECURITY_PAGE: &str = "SECURITY.md";
+/// The requirements, and the tests that show that they are met.
+const COVERAGE_PAGE: &str = "docs/coverage.md";
 /// Machine-specific paths. Split in two so that this file does not match itself.
 const MACHINE_PLACES: &[&str] = &[
     concat!("/", "home/"),
@@ -61,9 +63,10 @@ fn exists(files: &[RepoFile], path: &str) -> bool {
     files.iter().any(|file| file.path == path || file.path.starts_with(&folder))
 }
 
-/// Every promise in `docs/promises.md` names existing tests: `crate::modules::function`, in backticks.
+/// Every row of these pages names existing tests in its last column: `crate::modules::function`, in backticks.
 pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
-    [PROMISES_PAGE, SECURITY_PAGE].iter().flat_map(|page| check_page_of_promises(files, page)).collect()
+    let pages = [PROMISES_PAGE, SECURITY_PAGE, COVERAGE_PAGE];
+    pages.iter().flat_map(|page| check_page_of_promises(files, page)).collect()
 }
 
 fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
@@ -87,7 +90,7 @@ fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
 }
 
 /// Whether a crate has a test function of this name, in Rust or in Python.
-pub(super) fn is_test(files: &[RepoFile], test: &str) -> bool {
+fn is_test(files: &[RepoFile], test: &str) -> bool {
     let (Some((package, _)), Some((_, function))) = (test.split_once("::"), test.rsplit_once("::")) else {
         return false;
     };
@@ -152,7 +155,12 @@ mod tests {
         let source = file("crates/spelunk-engine/tests/runs.rs", "async fn it_works() {}");
         let threats =
             "| they try | what holds | tests |\n|---|---|---|\n| this | that | `xtask::it_holds` |\n";
-        let files = [file("docs/promises.md", page), file("SECURITY.md", threats), source];
+        let files = [
+            file("docs/promises.md", page),
+            file("SECURITY.md", threats),
+            file("docs/coverage.md", ""),
+            source,
+        ];
         let expected = [
             "4: names no test: `spelunk-engine::runs::it_is_fast`",
             "4: names no test: `xtask::it_works`",
@@ -162,7 +170,7 @@ mod tests {
         assert_eq!(told(&check_promises(&files)), expected);
         assert_eq!(
             told(&check_promises(&[])),
-            ["0: is missing: it names the test that holds each promise"; 2]
+            ["0: is missing: it names the test that holds each promise"; 3]
         );
     }
 

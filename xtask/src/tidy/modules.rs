@@ -75,7 +75,7 @@ fn children(file: &RepoFile, is_entry: bool) -> Vec<String> {
 }
 
 /// The names in `mod name;`.
-fn declared(code: &str) -> impl Iterator<Item = &str> {
+pub(super) fn declared(code: &str) -> impl Iterator<Item = &str> {
     code.split(';').filter_map(|statement| {
         let mut words = statement.split_whitespace().rev();
         let name = words.next()?;

@@ -1,7 +1,7 @@
 //! What may occur in code, and where: serde only where formats are defined, types named after things, nothing
 //! unfinished.
 
-use super::code::{code_only, line_of, lines_with};
+use super::code::{code_only, line_of, words};
 use super::{Complaint, RepoFile};
 
 /// Words for jobs. A type is named after the thing it is.
@@ -40,14 +40,14 @@ pub(crate) fn check_type_names(file: &RepoFile) -> Vec<Complaint> {
 
 pub(crate) fn check_unfinished(file: &RepoFile) -> Vec<Complaint> {
     let code = code_only(&file.text);
-    let found = UNFINISHED
-        .iter()
-        .flat_map(|needle| lines_with(&code, needle).into_iter().map(move |line| (line, needle)));
-    found
-        .map(|(line, needle)| {
-            Complaint::at(&file.path, line, format!("`{needle}` is left over: finish it or take it out"))
-        })
-        .collect()
+    let mut complaints = Vec::new();
+    for (idx, line) in code.lines().enumerate() {
+        for needle in UNFINISHED.iter().filter(|needle| line.contains(**needle)) {
+            let message = format!("`{needle}` is left over: finish it or take it out");
+            complaints.push(Complaint::at(&file.path, idx + 1, message));
+        }
+    }
+    complaints
 }
 
 fn may_derive_serde(path: &str) -> bool {
@@ -62,10 +62,6 @@ fn derives(code: &str) -> impl Iterator<Item = (usize, &str)> {
         let list = code.get(at + opening.len()..).unwrap_or_default();
         (at, list.split(')').next().unwrap_or_default())
     })
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c != '_' && !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// `RunManager` as `Run`, `Manager`.
@@ -133,9 +129,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "3: `#[ignore` is left over: finish it or take it out",
                 "1: `todo!(` is left over: finish it or take it out",
                 "2: `unimplemented!(` is left over: finish it or take it out",
+                "3: `#[ignore` is left over: finish it or take it out",
             ]
         );
     }

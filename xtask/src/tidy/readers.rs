@@ -1,5 +1,6 @@
 //! Every accepted limit and setting is read somewhere: one that nobody reads has no effect.
 
+use super::code::without_tests;
 use super::{Complaint, RepoFile};
 
 const LIMITS: &str = "crates/spelunk-types/src/limits.rs";
@@ -22,7 +23,7 @@ pub(crate) fn check_settings(files: &[RepoFile]) -> Vec<Complaint> {
     };
     let sources: Vec<&str> = sources(files, TABLE).collect();
     let mut complaints = Vec::new();
-    for (idx, line) in code(&table.text).lines().enumerate() {
+    for (idx, line) in without_tests(&table.text).lines().enumerate() {
         let quoted = line.split('"').skip(1).step_by(2);
         for key in quoted.filter(|text| is_key(text) && !text.starts_with(OF_LIMITS)) {
             if !sources.iter().any(|text| text.contains(&format!("\"{key}\""))) {
@@ -40,12 +41,11 @@ fn sources<'a>(files: &'a [RepoFile], without: &'a str) -> impl Iterator<Item = 
         let path = file.path.as_str();
         file.is_rust() && path.starts_with("crates/") && path.contains("/src/") && !path.contains("/tests")
     };
-    files.iter().filter(is_source).filter(move |file| file.path != without).map(|file| code(&file.text))
-}
-
-/// A file up to its inline tests.
-fn code(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+    files
+        .iter()
+        .filter(is_source)
+        .filter(move |file| file.path != without)
+        .map(|file| without_tests(&file.text))
 }
 
 /// Whether `limits`, or a call of it, is followed by the name as a field.

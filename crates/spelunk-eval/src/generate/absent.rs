@@ -1,7 +1,7 @@
 //! Absent facts: the right answer is that the text does not contain it. The text contains near misses: the same fact
 //! about another place, another fact about the same place.
 
-use super::prose::{THINGS, keeper_fact, number_fact, write};
+use super::prose::{keeper_fact, number_fact, two_things, write};
 use super::wording::Shape;
 use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
@@ -12,10 +12,7 @@ const NEAR: usize = 5;
 pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let is_number = draft.variant == "number";
     let rng = &mut draft.rng;
-    let mut things = THINGS.to_vec();
-    rng.shuffle(&mut things);
-    let thing = things.first().copied().unwrap_or_default();
-    let other_thing = things.get(1).copied().unwrap_or_default();
+    let (thing, other_thing) = two_things(rng);
     let places = different(rng, NEAR + 1, PLACES_MAX);
     let asked = places.first().copied().unwrap_or_default();
     let mut facts = Vec::new();

@@ -1,7 +1,7 @@
 //! Needles: one fact in a lot of prose (S-NIAH), or all facts of a kind. Facts of the same form about other things are
 //! nearby, so that the form alone does not give them away.
 
-use super::prose::{THINGS, number_fact, write};
+use super::prose::{number_fact, two_things, write};
 use super::wording::Shape;
 use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
@@ -14,8 +14,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError>
     let is_single = draft.variant == "single";
     let n_needles = if is_single { 1 } else { NEEDLES };
     let rng = &mut draft.rng;
-    let mut things = THINGS.to_vec();
-    rng.shuffle(&mut things);
+    let (thing, other_thing) = two_things(rng);
     let places = different(rng, n_needles + OTHERS, PLACES_MAX);
     let numbers = different(rng, n_needles + OTHERS, 900_000);
     let facts: Vec<(u64, u64, u64)> = places
@@ -23,8 +22,6 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError>
         .zip(numbers)
         .map(|(place, number)| (rng.below(1000), *place, 100_000 + number))
         .collect();
-    let (thing, other_thing) = (things.first().copied(), things.get(1).copied());
-    let (thing, other_thing) = (thing.unwrap_or_default(), other_thing.unwrap_or_default());
     let texts: Vec<(u64, String)> = facts
         .iter()
         .enumerate()

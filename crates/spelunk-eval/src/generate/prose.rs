@@ -3,6 +3,7 @@
 use std::io;
 
 use super::Draft;
+use crate::rng::Rng;
 use crate::sink::OutputFile;
 use crate::words::{paragraph, place};
 
@@ -30,9 +31,12 @@ pub(super) fn write(draft: &mut Draft<'_>, path: &str, facts: &[(u64, String)]) 
     Ok(())
 }
 
-/// What a needle is about.
-pub(super) const THINGS: &[&str] =
-    &["lighthouse", "windmill", "observatory", "signal station", "pumping station"];
+/// What a needle is about, and what another one is about.
+pub(super) fn two_things(rng: &mut Rng) -> (&'static str, &'static str) {
+    let mut things = ["lighthouse", "windmill", "observatory", "signal station", "pumping station"];
+    rng.shuffle(&mut things);
+    (things[0], things[1])
+}
 
 /// A needle: the number of a thing at a place.
 pub(super) fn number_fact(thing: &str, place_number: u64, number: u64) -> String {

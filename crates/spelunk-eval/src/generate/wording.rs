@@ -10,26 +10,20 @@ pub(super) struct Shape {
     pub(super) noun: &'static str,
     /// Its notation: `path/of/file, path/of/file`.
     pub(super) pattern: &'static str,
-    pub(super) missing: Missing,
-}
-
-/// Whether a question says what to reply if the text does not contain the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
-    Mentioned,
-    Silent,
+    /// Whether the question says what to reply if the text does not contain the answer.
+    pub(super) may_be_missing: bool,
 }
 
 impl Shape {
     pub(super) const NUMBER: Self = Self::of("number", "number");
 
     pub(super) const fn of(noun: &'static str, pattern: &'static str) -> Self {
-        Self { noun, pattern, missing: Missing::Silent }
+        Self { noun, pattern, may_be_missing: false }
     }
 
     /// The same for an answer that may be missing.
     pub(super) const fn or_missing(self) -> Self {
-        Self { missing: Missing::Mentioned, ..self }
+        Self { may_be_missing: true, ..self }
     }
 }
 
@@ -69,10 +63,7 @@ const MISSING: &[&str] = &[
 
 pub(super) fn worded(rng: &mut Rng, question: &str, shape: Shape) -> String {
     let form = rng.pick(FORMS).replace("{pattern}", shape.pattern).replace("{noun}", shape.noun);
-    let missing = match shape.missing {
-        Missing::Mentioned => *rng.pick(MISSING),
-        Missing::Silent => "",
-    };
+    let missing = if shape.may_be_missing { *rng.pick(MISSING) } else { "" };
     let mut parts = [*rng.pick(BEFORE), question, missing, form.as_str()];
     if rng.happens(300) {
         parts.swap(2, 3);

@@ -1,6 +1,8 @@
 //! Plots, written as SVG by hand: score against length for each way of answering, and tokens per
 //! trial. Colour is never the only cue: lines differ in their dashes, and each has a label.
 
+use std::collections::BTreeSet;
+
 use crate::size_name;
 use crate::stats::quantile;
 use crate::summary::{Row, Summary};
@@ -25,12 +27,7 @@ fn length(tokens: u64) -> f64 {
 }
 
 pub(super) fn score_by_size(summary: &Summary) -> String {
-    let sizes: Vec<u64> = {
-        let mut sizes: Vec<u64> = summary.rows.iter().flat_map(|row| row.by_size.keys().copied()).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
-    };
+    let sizes: BTreeSet<u64> = summary.rows.iter().flat_map(|row| row.by_size.keys().copied()).collect();
     let axis = Log::of(sizes.iter().map(|size| length(*size)), WIDTH);
     let y = |score: f64| TOP + (1.0 - score) * (HEIGHT - TOP - BOTTOM);
     let mut body = String::new();
@@ -108,17 +105,13 @@ fn name(row: &Row) -> String {
 }
 
 fn described(summary: &Summary) -> String {
-    let said = |row: &Row| {
-        let parts: Vec<String> = row
-            .by_size
-            .iter()
-            .map(|(size, figures)| {
-                format!("{} at {}", format_args!("{:.2}", figures.score.mean), size_name(*size))
-            })
-            .collect();
-        format!("{}: {}", row.way.name(), parts.join(", "))
+    let row = |row: &Row| {
+        let figures = row.by_size.iter();
+        let parts =
+            figures.map(|(size, figures)| format!("{:.2} at {}", figures.score.mean, size_name(*size)));
+        format!("{}: {}", row.way.name(), parts.collect::<Vec<_>>().join(", "))
     };
-    summary.rows.iter().map(said).collect::<Vec<_>>().join("; ")
+    summary.rows.iter().map(row).collect::<Vec<_>>().join("; ")
 }
 
 /// Tokens per trial: the middle half as a bar, the median as a line, all trials as dots.

@@ -1,6 +1,6 @@
 //! The tables of a report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stats::quantile;
 use crate::summary::{Figures, Row, Summary};
@@ -22,22 +22,17 @@ impl Table {
 /// All tables that have rows.
 pub(super) fn tables(summary: &Summary) -> Vec<Table> {
     let all = summary.rows.iter().map(|row| (row, Vec::new(), &row.all));
-    let by_variant = summary.rows.iter().flat_map(|row| {
-        row.by_variant
-            .iter()
-            .map(move |((kind, variant), group)| (row, vec![kind.clone(), variant.clone()], group))
-    });
-    let by_language = summary.rows.iter().flat_map(|row| {
-        row.by_language.iter().map(move |(language, group)| (row, vec![language.clone()], group))
-    });
-    let by_variant = outcomes("Outcomes by variant", &["kind", "variant"], by_variant);
-    let by_language = outcomes("Outcomes by language", &["language"], by_language);
-    let grouped = [by_variant, by_language].into_iter().filter(|table| !table.rows.is_empty());
-    [overall(summary), outcomes("Outcomes", &[], all), by_size(summary), by_kind(summary)]
-        .into_iter()
-        .chain(grouped)
-        .chain([failures(summary)])
-        .collect()
+    let groups = |of: fn(&Row) -> &BTreeMap<Vec<String>, Figures>| {
+        let rows = summary.rows.iter();
+        rows.flat_map(move |row| of(row).iter().map(move |(group, figures)| (row, group.clone(), figures)))
+    };
+    let mut tables =
+        vec![overall(summary), outcomes("Outcomes", &[], all), by_size(summary), by_kind(summary)];
+    let by_variant = outcomes("Outcomes by variant", &["kind", "variant"], groups(|row| &row.by_variant));
+    let by_language = outcomes("Outcomes by language", &["language"], groups(|row| &row.by_language));
+    tables.extend([by_variant, by_language].into_iter().filter(|table| !table.rows.is_empty()));
+    tables.push(failures(summary));
+    tables
 }
 
 /// How many answers have each outcome, for groups named by these columns.
@@ -106,34 +101,36 @@ fn overall(summary: &Summary) -> Table {
 
 fn by_size(summary: &Summary) -> Table {
     let sizes: BTreeSet<u64> = summary.rows.iter().flat_map(|row| row.by_size.keys().copied()).collect();
-    let mut table = Table::new("Score by size", &["how", "model"]);
-    table.head.extend(sizes.iter().map(|size| size_name(*size)));
-    for row in &summary.rows {
-        let cells = sizes.iter().map(|size| score(row.by_size.get(size)));
-        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
-    }
-    table
+    let sizes: Vec<u64> = sizes.into_iter().collect();
+    table(summary, "Score by size", &sizes, |size| size_name(*size), |row, size| score(row.by_size.get(size)))
 }
 
 fn by_kind(summary: &Summary) -> Table {
-    let known = Kind::ALL.map(Kind::name);
     let has = |kind: &&str| summary.rows.iter().any(|row| row.by_kind.contains_key(*kind));
-    let kinds: Vec<&str> = known.into_iter().filter(has).collect();
-    let mut table = Table::new("Score by kind", &["how", "model"]);
-    table.head.extend(kinds.iter().map(|kind| (*kind).to_owned()));
-    for row in &summary.rows {
-        let cells = kinds.iter().map(|kind| score(row.by_kind.get(*kind)));
-        table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
-    }
-    table
+    let kinds: Vec<&str> = Kind::ALL.map(Kind::name).into_iter().filter(has).collect();
+    let cell = |row: &Row, kind: &&str| score(row.by_kind.get(*kind));
+    table(summary, "Score by kind", &kinds, |kind| (*kind).to_owned(), cell)
 }
 
 fn failures(summary: &Summary) -> Table {
-    let mut table = Table::new("Failures", &["how", "model"]);
-    table.head.extend(Failure::ALL.iter().map(|failure| failure.name().to_owned()));
+    let cell = |row: &Row, failure: &Failure| {
+        row.all.failures.get(failure.name()).copied().unwrap_or_default().to_string()
+    };
+    table(summary, "Failures", &Failure::ALL, |failure| failure.name().to_owned(), cell)
+}
+
+/// A row for each way of answering, and a column for each of these.
+fn table<C>(
+    summary: &Summary,
+    title: &str,
+    columns: &[C],
+    name: impl Fn(&C) -> String,
+    cell: impl Fn(&Row, &C) -> String,
+) -> Table {
+    let mut table = Table::new(title, &["how", "model"]);
+    table.head.extend(columns.iter().map(name));
     for row in &summary.rows {
-        let count = |failure: &Failure| row.all.failures.get(failure.name()).copied().unwrap_or_default();
-        let cells = Failure::ALL.iter().map(|failure| count(failure).to_string());
+        let cells = columns.iter().map(|column| cell(row, column));
         table.rows.push([row.way.name(), row.way.model.clone()].into_iter().chain(cells).collect());
     }
     table

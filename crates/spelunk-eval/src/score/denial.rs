@@ -57,36 +57,7 @@ static SEARCHED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^ (?:files?|documents?|passages?|lines?|parts?|pages?)\b"));
 
 /// Capitalised words that begin a sentence and are not names.
-const BEGINNINGS: &[&str] = &[
-    "the",
-    "this",
-    "these",
-    "in",
-    "at",
-    "it",
-    "no",
-    "not",
-    "a",
-    "an",
-    "according",
-    "there",
-    "der",
-    "die",
-    "das",
-    "den",
-    "dem",
-    "im",
-    "laut",
-    "le",
-    "la",
-    "les",
-    "selon",
-    "el",
-    "los",
-    "las",
-    "según",
-    "en",
-];
+const BEGINNINGS: &str = "the this these in at it no not a an according there der die das den dem im laut le la les selon el los las según en";
 
 /// Whether a text denies. The first sentence that denies or offers something decides.
 pub(super) fn denies(text: &str, question: &str) -> bool {
@@ -132,7 +103,7 @@ fn offer(sentence: &str, question: &str) -> Option<usize> {
     let names = NAME.captures_iter(sentence).filter(|found| {
         let is_plain = |idx: usize| {
             let word = found.get(idx).map_or("", |word| word.as_str());
-            is_asked(word) || BEGINNINGS.contains(&word.to_lowercase().as_str())
+            is_asked(word) || BEGINNINGS.split(' ').any(|beginning| beginning == word.to_lowercase())
         };
         !is_plain(1) && !is_plain(2)
     });

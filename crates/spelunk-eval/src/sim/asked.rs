@@ -7,39 +7,24 @@ use regex::{Captures, Regex};
 
 use crate::pattern;
 
+/// A question of this crate; the patterns below have its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
-    /// How many messages have this topic.
     Count { topic: String },
-    /// Which topic is the most common.
     Common,
-    /// Which users form pairs, by two topics.
     Pairs { first: String, second: String },
-    /// The number of a thing at a place.
     Number { thing: String, place: String },
-    /// The numbers of all such things.
     Numbers { thing: String },
-    /// Who keeps a thing at a place.
     Keeper { thing: String, place: String },
-    /// The bridge in the town of a leader.
     Bridge { destination: String, year: String },
-    /// Where a function is defined.
     Definition { name: String },
-    /// Who calls it.
     Callers { name: String },
-    /// The value of a constant.
     Constant { name: String },
-    /// Which service failed first.
     FirstError,
-    /// How often a service failed between two hours.
     Errors { service: String, from: u64, until: u64 },
-    /// Who made a declined payment.
     Declined { code: String },
-    /// The sum of units in a region that were returned.
     Returned { region: String },
-    /// The most expensive order of a region.
     Dearest { region: String },
-    /// How many customers bought a product.
     Customers { product: String },
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
+use spelunk_types::truncate;
 
-use super::line_of;
+use super::{LineError, line_of};
 use crate::{Kind, Scoring, Task};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,16 +49,6 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-/// Why a file of tasks cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("line {line} of the tasks is not valid: {problem}")]
-pub struct TaskFileError {
-    /// The line number, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
 /// A task as a line, with its newline.
 pub fn write_task(task: &Task) -> String {
     let answer = match task.answer.as_slice() {
@@ -66,15 +57,7 @@ pub fn write_task(task: &Task) -> String {
         }
         many => Answer::Many(many.to_vec()),
     };
-    let among = match &task.scoring {
-        Scoring::Choice { among } => among.clone(),
-        Scoring::Exact
-        | Scoring::Number
-        | Scoring::Set
-        | Scoring::Pairs
-        | Scoring::Paths
-        | Scoring::Absent => Vec::new(),
-    };
+    let among = if let Scoring::Choice { among } = &task.scoring { among.clone() } else { Vec::new() };
     line_of(&TaskLine {
         id: task.id.clone(),
         kind: task.kind.name().to_owned(),
@@ -95,14 +78,14 @@ pub fn write_task(task: &Task) -> String {
 }
 
 /// Parses a file of tasks. One invalid line is an error: scores over a part of the tasks mean nothing.
-pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
+pub fn read_tasks(text: &str) -> Result<Vec<Task>, LineError> {
     let mut tasks = Vec::new();
     let mut ids = HashSet::new();
     for (idx, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
-        let refuse = |problem: String| TaskFileError { line: idx + 1, problem };
+        let refuse = |problem: String| LineError { file: "tasks", line: idx + 1, problem };
         let line: TaskLine = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
         let task = check(line).map_err(refuse)?;
         if !ids.insert(task.id.clone()) {
@@ -111,16 +94,17 @@ pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
         tasks.push(task);
     }
     if tasks.is_empty() {
-        return Err(TaskFileError { line: 1, problem: "there are no tasks".to_owned() });
+        return Err(LineError { file: "tasks", line: 1, problem: "there are no tasks".to_owned() });
     }
     Ok(tasks)
 }
 
 fn check(line: TaskLine) -> Result<Task, String> {
-    let kind = Kind::of(&line.kind).ok_or_else(|| format!("there is no kind `{}`", head(&line.kind)))?;
+    let kind = Kind::from_name(&line.kind)
+        .ok_or_else(|| format!("there is no kind `{}`", truncate(&line.kind, 80)))?;
     if line.id.is_empty() || line.id.len() > 200 || line.id.contains(['/', '\\']) || line.id.starts_with('.')
     {
-        return Err(format!("the id `{}` is not a valid folder name", head(&line.id)));
+        return Err(format!("the id `{}` is not a valid folder name", truncate(&line.id, 80)));
     }
     let answer = match line.answer {
         Answer::One(one) => vec![one],
@@ -141,7 +125,7 @@ fn check(line: TaskLine) -> Result<Task, String> {
         return Err("`files` is empty".to_owned());
     }
     if let Some(path) = line.files.iter().find(|path| !is_within(path)) {
-        return Err(format!("the file `{}` is not in the tasks folder", head(path)));
+        return Err(format!("the file `{}` is not in the tasks folder", truncate(path, 80)));
     }
     if line.question.trim().is_empty() {
         return Err("`question` is empty".to_owned());
@@ -177,7 +161,7 @@ fn scoring(line: ScoringLine, answer: &[String]) -> Result<Scoring, String> {
         "pairs" => Scoring::Pairs,
         "paths" => Scoring::Paths,
         "absent" => Scoring::Absent,
-        other => return Err(format!("there is no scoring `{}`", head(other))),
+        other => return Err(format!("there is no scoring `{}`", truncate(other, 80))),
     })
 }
 
@@ -185,10 +169,6 @@ fn scoring(line: ScoringLine, answer: &[String]) -> Result<Scoring, String> {
 fn is_within(path: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && part != ".." && part != ".";
     !path.contains(['\\', ':']) && path.split('/').all(is_plain)
-}
-
-fn head(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -5,26 +5,23 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Failure, Outcome, line_of};
+use super::{Failure, LineError, Outcome, line_of};
 
 /// One task, given to one engine once: the result and its cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(missing_docs, reason = "docs/evaluation.md describes a line of results")]
 pub struct Trial {
     /// The engine: `spelunk`, `rlms`.
     #[serde(default = "spelunk")]
     pub engine: String,
-    /// The task's id.
     pub task: String,
-    /// The kind of task.
     pub kind: String,
-    /// The task's variant.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub variant: String,
     /// The question's language, if the task says so.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub language: String,
-    /// Its size.
     pub tokens: u64,
     /// The requested strategy.
     pub strategy: String,
@@ -34,11 +31,9 @@ pub struct Trial {
     /// What `auto` chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chose: Option<String>,
-    /// The model.
     pub model: String,
     /// The repeat, from 0.
     pub repeat: u64,
-    /// The answer.
     pub answer: String,
     /// Whether a citation was given and found in the text; `None` if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,17 +44,11 @@ pub struct Trial {
     /// The relative error of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<f64>,
-    /// Tokens sent.
     pub tokens_in: u64,
-    /// Tokens generated.
     pub tokens_out: u64,
-    /// Calls of a model.
     pub calls: u64,
-    /// Millionths of a dollar.
     pub cost_microusd: u64,
-    /// How long it took.
     pub wall_ms: u64,
-    /// How it ended.
     pub status: Status,
     /// What the answer is worth; `None` until it is scored.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,13 +56,11 @@ pub struct Trial {
     /// Why the answer is not fully right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// The error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The run's id, to look it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Facts about its run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<RunFacts>,
 }
@@ -139,16 +126,6 @@ pub struct Trials {
     pub bytes_whole: usize,
 }
 
-/// Why a file of trials cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("line {line} of the results is not valid: {problem}")]
-pub struct TrialFileError {
-    /// The line number, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
 /// A trial as a line, with its newline.
 pub fn write_trial(trial: &Trial) -> String {
     line_of(trial)
@@ -177,7 +154,7 @@ fn read_line(line: &str) -> Result<Line, String> {
 }
 
 /// Parses a file of trials. Its last line may be torn: the process that wrote it may have been killed.
-pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
+pub fn read_trials(text: &str) -> Result<Trials, LineError> {
     let bytes_whole = text.rfind('\n').map_or(0, |at| at + 1);
     let whole = text.get(..bytes_whole).unwrap_or_default();
     let mut by_key: BTreeMap<Key, Trial> = BTreeMap::new();
@@ -186,7 +163,7 @@ pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
         if line.trim().is_empty() {
             continue;
         }
-        let refuse = |problem: String| TrialFileError { line: idx + 1, problem };
+        let refuse = |problem: String| LineError { file: "results", line: idx + 1, problem };
         match read_line(line).map_err(refuse)? {
             Line::Note(noted) => note = Some(noted),
             Line::Trial(trial) => drop(by_key.insert(trial.key(), *trial)),

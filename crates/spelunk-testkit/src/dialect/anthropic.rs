@@ -1,9 +1,11 @@
 //! The Anthropic messages format.
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
 
-use super::{ScriptedReply, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event, stop_name};
+
+const STOPS: [&str; 5] = ["end_turn", "max_tokens", "refusal", "tool_use", "pause_turn"];
 
 pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut message = envelope(spoken);
@@ -36,7 +38,7 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
         );
         tail.push(ended(block_idx));
     }
-    let stop = json!({ "stop_reason": stop_name(spoken.manner.stop), "stop_sequence": null });
+    let stop = json!({ "stop_reason": stop_name(spoken.manner.stop, STOPS), "stop_sequence": null });
     let output = json!({ "output_tokens": spoken.usage.output_tokens });
     tail.push(named(&json!({ "type": "message_delta", "delta": stop, "usage": output })));
     tail.push(named(&json!({ "type": "message_stop" })));
@@ -54,7 +56,7 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
         content.push(json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.input() }));
     }
     body["content"] = Value::Array(content);
-    body["stop_reason"] = json!(stop_name(spoken.manner.stop));
+    body["stop_reason"] = json!(stop_name(spoken.manner.stop, STOPS));
     body["usage"] = usage(spoken.usage);
     body
 }
@@ -110,14 +112,4 @@ fn usage(usage: Usage) -> Value {
         "cache_read_input_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
     })
-}
-
-fn stop_name(stop: StopReason) -> &'static str {
-    match stop {
-        StopReason::Finished => "end_turn",
-        StopReason::Length => "max_tokens",
-        StopReason::Filtered => "refusal",
-        StopReason::ToolUse => "tool_use",
-        StopReason::Other => "pause_turn",
-    }
 }

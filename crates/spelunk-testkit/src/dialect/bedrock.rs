@@ -1,9 +1,11 @@
 //! The AWS Bedrock converse format: JSON in binary frames with checksums.
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
 
-use super::{ScriptedReply, Streamed, cut};
+use super::{ScriptedReply, Streamed, cut, stop_name};
+
+const STOPS: [&str; 5] = ["end_turn", "max_tokens", "guardrail_intervened", "tool_use", "another_reason"];
 
 pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![framed("messageStart", &json!({ "role": "assistant", "p": "abc" }))];
@@ -25,7 +27,7 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
         tail.extend(halves.map(|half| delta(block_idx, &json!({ "toolUse": { "input": half } }))));
         tail.push(framed("contentBlockStop", &json!({ "contentBlockIndex": block_idx })));
     }
-    tail.push(framed("messageStop", &json!({ "stopReason": stop_name(spoken.manner.stop) })));
+    tail.push(framed("messageStop", &json!({ "stopReason": stop_name(spoken.manner.stop, STOPS) })));
     tail.push(framed("metadata", &json!({ "usage": usage(spoken.usage), "metrics": { "latencyMs": 1 } })));
     Streamed { head, pieces, tail }
 }
@@ -44,7 +46,7 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     }
     json!({
         "output": { "message": { "role": "assistant", "content": content } },
-        "stopReason": stop_name(spoken.manner.stop),
+        "stopReason": stop_name(spoken.manner.stop, STOPS),
         "usage": usage(spoken.usage),
         "metrics": { "latencyMs": 1 },
     })
@@ -116,14 +118,4 @@ fn usage(usage: Usage) -> Value {
         "outputTokens": usage.output_tokens,
         "totalTokens": usage.tokens(),
     })
-}
-
-fn stop_name(stop: StopReason) -> &'static str {
-    match stop {
-        StopReason::Finished => "end_turn",
-        StopReason::Length => "max_tokens",
-        StopReason::Filtered => "guardrail_intervened",
-        StopReason::ToolUse => "tool_use",
-        StopReason::Other => "another_reason",
-    }
 }

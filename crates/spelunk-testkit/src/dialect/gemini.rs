@@ -2,16 +2,18 @@
 //! one has a finish reason.
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
 
-use super::{ScriptedReply, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event, stop_name};
+
+const STOPS: [&str; 5] = ["STOP", "MAX_TOKENS", "SAFETY", "STOP", "OTHER"];
 
 pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let thoughts = spoken.manner.reasoning.iter().map(|text| chunk(spoken, &[thought(text)], None));
     let head = thoughts.collect();
     let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| chunk(spoken, &[json!({ "text": text })], None)).collect();
-    let tail = vec![chunk(spoken, &calls(spoken), Some(stop_name(spoken)))];
+    let tail = vec![chunk(spoken, &calls(spoken), Some(stop_name(spoken.manner.stop, STOPS)))];
     Streamed { head, pieces, tail }
 }
 
@@ -19,7 +21,7 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut parts: Vec<Value> = spoken.manner.reasoning.iter().map(|text| thought(text)).collect();
     parts.push(json!({ "text": spoken.text }));
     parts.extend(calls(spoken));
-    response(spoken, &parts, Some(stop_name(spoken)))
+    response(spoken, &parts, Some(stop_name(spoken.manner.stop, STOPS)))
 }
 
 pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Value {
@@ -78,13 +80,4 @@ fn usage(usage: Usage) -> Value {
         "thoughtsTokenCount": thoughts,
         "totalTokenCount": usage.tokens(),
     })
-}
-
-fn stop_name(spoken: &ScriptedReply) -> &'static str {
-    match spoken.manner.stop {
-        StopReason::Finished | StopReason::ToolUse => "STOP",
-        StopReason::Length => "MAX_TOKENS",
-        StopReason::Filtered => "SAFETY",
-        StopReason::Other => "OTHER",
-    }
 }

@@ -1,20 +1,19 @@
 //! The OpenAI chat-completions format, as `api.openai.com`, vLLM, llama.cpp and Ollama send it.
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
 
-use super::{ScriptedReply, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event, stop_name};
+
+const STOPS: [&str; 5] = ["stop", "length", "content_filter", "tool_calls", "another_reason"];
 
 pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![chunk(spoken, &json!({ "role": "assistant", "content": "" }), None)];
     if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
     }
-    let pieces = cut(&spoken.text, spoken.manner.n_chunks)
-        .into_iter()
-        .enumerate()
-        .map(|(idx, piece)| said(spoken, piece, idx == 0));
-    let pieces = pieces.collect();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter().enumerate();
+    let pieces = texts.map(|(idx, text)| token(spoken, text, idx == 0)).collect();
     let mut tail = Vec::new();
     for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         let begun = json!({ "index": call_idx, "id": call.id, "type": "function",
@@ -25,7 +24,7 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
             tail.push(chunk(spoken, &json!({ "tool_calls": [more] }), None));
         }
     }
-    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.manner.stop))));
+    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.manner.stop, STOPS))));
     if spoken.with_usage {
         let mut last = envelope(spoken, "chat.completion.chunk");
         last["choices"] = json!([]);
@@ -49,7 +48,7 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
         message["tool_calls"] = calls.collect();
     }
     body["choices"] =
-        json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.manner.stop) }]);
+        json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.manner.stop, STOPS) }]);
     body["usage"] = usage(spoken.usage);
     body
 }
@@ -67,24 +66,22 @@ pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Valu
 }
 
 fn chunk(spoken: &ScriptedReply, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
-    let mut body = envelope(spoken, "chat.completion.chunk");
-    body["choices"] =
-        json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }]);
-    if spoken.with_usage {
-        body["usage"] = Value::Null;
-    }
-    event(None, &body)
+    choice(spoken, &json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }))
 }
 
 /// A piece of the text as one token; the first token is the least likely.
-fn said(spoken: &ScriptedReply, piece: &str, is_first: bool) -> Vec<u8> {
-    let mut body = envelope(spoken, "chat.completion.chunk");
+fn token(spoken: &ScriptedReply, piece: &str, is_first: bool) -> Vec<u8> {
     let logprobs = spoken.manner.certainty.filter(|_| spoken.with_logprobs).map(|certainty| {
         let logprob = if is_first { certainty.ln() } else { 0.0 };
         json!({ "content": [{ "token": piece, "logprob": logprob, "bytes": null, "top_logprobs": [] }], "refusal": null })
     });
-    body["choices"] =
-        json!([{ "index": 0, "delta": { "content": piece }, "logprobs": logprobs, "finish_reason": null }]);
+    let delta = json!({ "content": piece });
+    choice(spoken, &json!({ "index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": null }))
+}
+
+fn choice(spoken: &ScriptedReply, choice: &Value) -> Vec<u8> {
+    let mut body = envelope(spoken, "chat.completion.chunk");
+    body["choices"] = json!([choice]);
     if spoken.with_usage {
         body["usage"] = Value::Null;
     }
@@ -105,14 +102,4 @@ fn usage(usage: Usage) -> Value {
             "cache_write_tokens": usage.cache_written_tokens,
         },
     })
-}
-
-fn stop_name(stop: StopReason) -> &'static str {
-    match stop {
-        StopReason::Finished => "stop",
-        StopReason::Length => "length",
-        StopReason::Filtered => "content_filter",
-        StopReason::ToolUse => "tool_calls",
-        StopReason::Other => "another_reason",
-    }
 }

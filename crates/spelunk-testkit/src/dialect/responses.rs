@@ -14,11 +14,9 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut place = 0;
     if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(added(place, &json!({ "type": "reasoning", "id": "rs_1", "summary": [] })));
-        let at = |kind: &str| json!({ "type": kind, "item_id": "rs_1", "output_index": place, "summary_index": 0 });
         let with = |kind: &str, name: &str, value: &Value| {
-            let mut event = at(kind);
-            event[name] = value.clone();
-            event
+            json!({ "type": kind, "item_id": "rs_1", "output_index": place, "summary_index": 0,
+                    name: value })
         };
         let part = json!({ "type": "summary_text", "text": "" });
         head.push(with("response.reasoning_summary_part.added", "part", &part));
@@ -29,10 +27,8 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     }
     head.push(added(place, &json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": [] })));
     let within = |kind: &str, name: &str, value: Value| {
-        let mut event =
-            json!({ "type": kind, "item_id": "msg_1", "output_index": place, "content_index": 0 });
-        event[name] = value;
-        event
+        json!({ "type": kind, "item_id": "msg_1", "output_index": place, "content_index": 0,
+                name: value })
     };
     let empty = json!({ "type": "output_text", "text": "", "annotations": [] });
     head.push(within("response.content_part.added", "part", empty));

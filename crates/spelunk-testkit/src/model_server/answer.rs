@@ -12,7 +12,6 @@ use super::http::Connection;
 use super::traffic;
 use crate::dialect::{Dialect, ScriptedReply, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
-use crate::script::Answer;
 
 /// What happens to the connection after a response.
 enum After {
@@ -48,25 +47,15 @@ async fn answer(mut connection: Connection, book: &ServerState, request: Recorde
     let call = other.as_ref().map(|other| other.name.to_owned()).or_else(|| request.call.clone());
     let prompt = prompt_of(&body);
     let found = book.receive(&request, call.as_deref(), &prompt);
-    let dialect = Dialect::of_path(&request.path);
-    let (answer, manner, dialect) = match (found, dialect, other) {
-        (Some((Answer::Unscripted, _)), _, _) | (None, Some(_), None) => {
-            return refuse(connection, book, request).await;
-        }
-        (None | Some((Answer::Reply { .. }, _)), _, Some(other)) => {
-            connection.respond(200, "application/json", &[], other.body.to_string().as_bytes()).await?;
-            return Ok(After::Keep(connection));
-        }
-        (Some((answer, manner)), _, Some(_)) => (answer, manner, Dialect::OpenAi),
-        (Some((answer, manner)), Some(dialect), None) => (answer, manner, dialect),
-        (Some(_) | None, None, None) => return refuse(connection, book, request).await,
+    if let (None | Some((None, ..)), Some(other)) = (&found, &other) {
+        connection.respond(200, "application/json", &[], other.body.to_string().as_bytes()).await?;
+        return Ok(After::Keep(connection));
+    }
+    let dialect = if other.is_some() { Some(Dialect::OpenAi) } else { Dialect::of_path(&request.path) };
+    let (Some((fault, text, manner)), Some(dialect)) = (found, dialect) else {
+        return refuse(connection, book, request).await;
     };
     wait(manner.delay_ms).await;
-    let (fault, text) = match answer {
-        Answer::Reply { text } => (None, text),
-        Answer::Fault { fault, text } => (Some(fault), text),
-        Answer::Unscripted => unreachable!("refused above"),
-    };
     let spoken = ScriptedReply {
         model: body["model"].as_str().unwrap_or("scripted").to_owned(),
         usage: manner.usage_of(&prompt, &text),
@@ -179,7 +168,7 @@ impl Exchange<'_> {
             let Streamed { head, pieces, tail } = streamed;
             let body = [head, pieces, tail].concat().concat();
             self.book.serve(self.call.as_deref(), self.spoken.usage);
-            connection.send_stream(self.dialect.stream_type(), &body).await?;
+            connection.respond(200, self.dialect.stream_type(), &[], &body).await?;
             return Ok(After::Keep(connection));
         }
         connection.open_stream(self.dialect.stream_type()).await?;

@@ -8,7 +8,8 @@ use serde_json::Value;
 use spelunk_types::Usage;
 
 use crate::dialect::prompt_of;
-use crate::script::{Answer, Manner, Rule};
+use crate::fault::Fault;
+use crate::script::{Manner, Rule};
 
 /// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,13 +77,14 @@ impl ServerState {
         change(&mut self.pages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Records the request and finds its answer. `call` is the name that rules match.
+    /// Records the request and finds its answer: a fault or none, a text, and how it is sent. `call` is the name that
+    /// rules match.
     pub(super) fn receive(
         &self,
         request: &Recorded,
         call: Option<&str>,
         prompt: &str,
-    ) -> Option<(Answer, Manner)> {
+    ) -> Option<(Option<Fault>, String, Manner)> {
         let rule = self.rules.iter().enumerate().find(|(_, rule)| rule.matches(call, prompt));
         self.write(|pages| {
             pages.requests.push(request.clone());
@@ -91,9 +93,9 @@ impl ServerState {
             }
             let (rule_idx, rule) = rule?;
             let attempts = pages.n_attempts.entry((rule_idx, call.unwrap_or(prompt).to_owned())).or_default();
-            let answer = rule.answer(*attempts);
             *attempts += 1;
-            Some((answer, rule.manner.clone()))
+            let (fault, text) = rule.answer(*attempts - 1)?;
+            Some((fault, text, rule.manner.clone()))
         })
     }
 

@@ -77,15 +77,11 @@ impl Connection {
 
     /// Sends the head of a streamed response.
     pub(super) async fn open_stream(&mut self, content_type: &str) -> io::Result<()> {
-        self.send(stream_head(content_type).as_bytes()).await
-    }
-
-    /// Sends a complete streamed response in one write.
-    pub(super) async fn send_stream(&mut self, content_type: &str, body: &[u8]) -> io::Result<()> {
-        let mut bytes = stream_head(content_type).into_bytes();
-        bytes.extend_from_slice(&framed(body));
-        bytes.extend_from_slice(b"0\r\n\r\n");
-        self.send(&bytes).await
+        let head = format!(
+            "HTTP/1.1 200 Scripted\r\ncontent-type: {content_type}\r\n\
+             cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n"
+        );
+        self.send(head.as_bytes()).await
     }
 
     /// Sends one piece of a streamed response. An empty one is skipped: on the wire it would be the end.
@@ -119,13 +115,6 @@ impl Connection {
         self.stream.write_all(bytes).await?;
         self.stream.flush().await
     }
-}
-
-fn stream_head(content_type: &str) -> String {
-    format!(
-        "HTTP/1.1 200 Scripted\r\ncontent-type: {content_type}\r\n\
-         cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n"
-    )
 }
 
 fn framed(piece: &[u8]) -> Vec<u8> {

@@ -29,14 +29,6 @@ fn a_run_id_carries_its_utc_second() {
 }
 
 #[test]
-fn days_and_dates_are_the_same() {
-    for days in [0_u64, 58, 59, 60, 10_956, 10_957, 11_016, 20_454, 40_000] {
-        assert_eq!(days_since_1970(civil_date(days)), days);
-    }
-    assert_eq!([[1969, 12, 31], [0, 0, 0]].map(days_since_1970), [0, 0]);
-}
-
-#[test]
 fn the_tree_is_in_the_id() {
     let child = FrameId::root().child(3).child(0);
     assert_eq!((child.to_string().as_str(), child.depth()), ("0.3.0", 2));

@@ -94,7 +94,7 @@ fn kinds(words: &[String]) -> Result<Vec<(Kind, Option<String>)>, Failure> {
             Some((name, variant)) => (name, Some(variant)),
             None => (word, None),
         };
-        let kind = Kind::of(name).ok_or_else(|| unknown("kind", name, &names()))?;
+        let kind = Kind::from_name(name).ok_or_else(|| unknown("kind", name, &names()))?;
         if let Some(variant) = variant.filter(|variant| !kind.variants().contains(variant)) {
             return Err(unknown(&format!("variant of `{kind}`"), variant, kind.variants()).into());
         }
