@@ -132,15 +132,6 @@ impl Desk {
     }
 }
 
-/// The result of a tool call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// The text shown to the model, bounded.
-    pub text: String,
-    /// The files changed, added or removed, ordered by path.
-    pub changed: Vec<DeskPath>,
-}
-
 /// The bytes of one file, and their hash, computed on demand.
 #[derive(Debug, Clone, Default)]
 struct FileContent {

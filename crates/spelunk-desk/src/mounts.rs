@@ -17,14 +17,11 @@ const READERS_MAX: usize = 32;
 /// Texts with secrets up to this size are redacted whole, so that offsets refer to the redacted text.
 const REDACTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Entry {
-    /// A directory.
     Directory,
-    /// A file of the desk.
     File {
-        /// Its size.
         bytes: u64,
     },
     /// A mounted document, which is read-only.
@@ -133,7 +130,6 @@ impl Mounts {
         Ok(text.get(start..end).unwrap_or_default().to_owned())
     }
 
-    /// The whole text, if it is no larger than `bytes_max`.
     pub(crate) fn read_all(&self, document: &DocEntry, bytes_max: u64) -> Result<String, ReadError> {
         self.reader(document)?.load(bytes_max)
     }

@@ -46,6 +46,7 @@ pub enum PathFault {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeskPath(Arc<str>);
 
+#[expect(missing_docs, reason = "the names say it")]
 impl DeskPath {
     /// The longest path.
     pub const BYTES_MAX: usize = 1000;
@@ -54,7 +55,6 @@ impl DeskPath {
     /// The maximum number of components.
     pub const PARTS_MAX: usize = 24;
 
-    /// The top of the desk.
     pub fn top() -> Self {
         Self(Arc::from(""))
     }
@@ -73,7 +73,6 @@ impl DeskPath {
         &self.0
     }
 
-    /// Whether this is the top of the desk.
     pub fn is_top(&self) -> bool {
         self.0.is_empty()
     }
@@ -92,7 +91,6 @@ impl DeskPath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// A path below this one.
     pub fn join(&self, below: &str) -> Result<Self, PathError> {
         if self.is_top() { Self::parse(below) } else { Self::parse(&format!("{self}/{below}")) }
     }

@@ -24,12 +24,10 @@ pub struct Zone {
     pub rights: Rights,
 }
 
+#[expect(missing_docs, reason = "the names say it")]
 impl Zone {
-    /// Where contexts are mounted.
     pub const CONTEXTS: &str = "input/contexts";
-    /// Where evidence is kept.
     pub const EVIDENCE: &str = "state/evidence.jsonl";
-    /// Where buffers are kept.
     pub const BUFFERS: &str = "state/buffers";
     /// Where indexes and manifests are kept.
     pub const INDEXES: &str = "cache/indexes";
@@ -69,7 +67,6 @@ impl Zone {
         Self::ALL.iter().rfind(holds).map_or(Rights::Read, |zone| zone.rights)
     }
 
-    /// Fails if the model may not write to the path.
     pub(crate) fn require_write(path: &DeskPath) -> Result<(), DeskError> {
         match Self::rights(path) {
             Rights::Write => Ok(()),

@@ -13,17 +13,16 @@ mod wire;
 pub use self::apart::SHELL_TASK;
 pub use self::remote::serve_shell;
 use self::wire::ScriptEnd;
-use crate::{Desk, DeskError, Outcome, show};
+pub use self::wire::ShellLimits;
+use crate::{Desk, DeskError, show};
 
 /// Runs a script and returns its output. A script that fails is an outcome, not an error.
-pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
-    let before = desk.clone();
+pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<String, DeskError> {
     let ended = match spelunk_types::workers() {
         Some(workers) => apart::run(&*workers, desk, script, stdin)?,
         None => apart::run(&apart::Threads, desk, script, stdin)?,
     };
-    let changed = desk.changed_since(&before);
-    Ok(Outcome { text: told(&ended, desk.limits().output_bytes_max), changed })
+    Ok(told(&ended, desk.limits().output_bytes_max))
 }
 
 /// What the model is shown: standard output, standard error, and how the script ended unless it succeeded.

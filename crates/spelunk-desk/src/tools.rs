@@ -1,5 +1,5 @@
-//! The tools a model uses on its desk, in one table. Each takes a desk and arguments and returns an
-//! outcome, without other side effects. A refusal is an error and leaves the desk unchanged.
+//! The tools a model uses on its desk, in one table. Each takes a desk and arguments and returns a bounded text for
+//! the model, without other side effects. A refusal is an error and leaves the desk unchanged.
 
 mod buffer;
 mod chunk;
@@ -10,13 +10,12 @@ mod grep;
 mod read;
 mod schema;
 mod wire;
-mod write;
 
-pub use self::chunk::NO_HEADINGS;
+pub use self::chunk::{NO_HEADINGS, index_path};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Desk, DeskError, Outcome, shell, show};
+use crate::{Desk, DeskError, shell, show};
 
 /// A tool: its description for the model, and its function.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,7 @@ pub struct Tool {
     pub description: &'static str,
     /// The JSON Schema of its arguments, as text.
     pub schema: &'static str,
-    run: fn(&mut Desk, &Value) -> Result<Outcome, DeskError>,
+    run: fn(&mut Desk, &Value) -> Result<String, DeskError>,
 }
 
 impl Tool {
@@ -37,7 +36,7 @@ impl Tool {
     }
 
     /// Runs it. Blocks: a search may read a gigabyte, and a script may take a while.
-    pub fn run(&self, desk: &mut Desk, arguments: &Value) -> Result<Outcome, DeskError> {
+    pub fn run(&self, desk: &mut Desk, arguments: &Value) -> Result<String, DeskError> {
         (self.run)(desk, arguments)
     }
 }
@@ -56,14 +55,14 @@ pub const TOOLS: &[Tool] = &[
         description: "Writes a file under `scratch/`, `output/` or `cache/indexes/`, or `state/notes.md`. \
                       Replaces an existing file; with `append`, adds to its end.",
         schema: schema::WRITE,
-        run: write::run,
+        run: edit::write,
     },
     Tool {
         name: "Edit",
         description: "Replaces `old` with `new` in a file. `old` must match exactly and occur once, unless \
                       `all` is set.",
         schema: schema::EDIT,
-        run: edit::run,
+        run: edit::edit,
     },
     Tool {
         name: "Grep",
@@ -115,7 +114,7 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
 }
 
 /// Runs the tool of that name.
-pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcome, DeskError> {
+pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<String, DeskError> {
     match tool(name) {
         Some(tool) => tool.run(desk, arguments),
         None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60), known: names() }),
@@ -141,7 +140,7 @@ fn refused(tool: &'static str, why: impl Into<String>) -> DeskError {
     DeskError::Arguments { tool, why: why.into() }
 }
 
-fn run_shell(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+fn run_shell(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Shell { command, stdin } = arguments("Shell", value)?;
     shell::run(desk, &command, stdin.as_deref())
 }

@@ -3,12 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// The document that contains the messages.
-pub(crate) const MESSAGES: &str = "messages.json";
-/// The name prefix of attachments.
 pub(crate) const ATTACHMENTS: &str = "attachments/";
 
-/// Longer conversations are rejected.
 const MESSAGES_MAX: usize = 10_000;
 const ROLE_CHARS_MAX: usize = 40;
 
@@ -37,7 +33,7 @@ pub enum ConversationError {
 
 impl Conversation {
     /// The document that contains the messages.
-    pub const DOCUMENT: &str = MESSAGES;
+    pub const DOCUMENT: &str = "messages.json";
 
     /// Parses `[{role, content}, …]` or `{system, messages: […]}`. Content is text or a list of blocks.
     pub fn read(text: &str) -> Result<Self, ConversationError> {

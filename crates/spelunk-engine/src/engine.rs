@@ -1,7 +1,6 @@
 //! The engine: the façade that every front end uses. Plain data in, events out.
 
 mod drive;
-mod handle;
 mod request;
 mod sources;
 mod start;
@@ -23,10 +22,8 @@ use spelunk_types::{EffectId, Event, EventKind, FrameId, RunId, Strategy, Usage}
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-pub use self::drive::RunResult;
-use self::drive::drive;
-use self::handle::CutOff;
-pub use self::handle::RunHandle;
+use self::drive::{CutOff, drive};
+pub use self::drive::{RunHandle, RunResult};
 pub use self::request::{ResumeRequest, RunRequest};
 use self::sources::OpenServer;
 pub use self::sources::snapshot_input;
@@ -174,8 +171,10 @@ impl Engine {
         // The journal writer stores the copy.
         blobs.gather_prompts();
         let record = corpus_record(&view_of_all, &request.sources, &blobs).map_err(of_run)?;
-        start.corpus = Some(Box::new(record));
-        let mut facts = vec![(FrameId::root(), start.into_event())];
+        if let EventKind::RunStarted { corpus, .. } = &mut start {
+            *corpus = Some(Box::new(record));
+        }
+        let mut facts = vec![(FrameId::root(), start)];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(question.warning);
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));

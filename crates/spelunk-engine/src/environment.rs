@@ -6,14 +6,13 @@ pub(crate) mod arguments;
 mod describe;
 mod json;
 mod objects;
-mod retrieval;
 mod tables;
 mod text_functions;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use spelunk_context::{DocEntry, QueryWatch, SourceError, View};
-use spelunk_index::Notice;
+use spelunk_index::{Hit, IndexError, Mode, Notice};
 use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
 use spelunk_types::Limits;
 
@@ -21,9 +20,9 @@ pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::describe::{Preview, listed_names, shown_name};
 pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
-pub(crate) use self::retrieval::FrameRetrieval;
-use crate::Task;
 use crate::rows::{LazyTables, query_ms_max};
+use crate::sync::lock;
+use crate::{Frame, Task};
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -59,9 +58,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     tables: Arc<LazyTables>,
-    /// The time limit of queries.
     watch: QueryWatch,
-    /// Semantic search, if configured.
     retrieval: Option<FrameRetrieval>,
 }
 
@@ -83,7 +80,6 @@ pub(crate) enum Shape {
 pub(crate) struct OpenEnvironment {
     pub(crate) environment: Environment,
     pub(crate) variables: Vec<(String, Value)>,
-    /// The description of `context` for the model.
     pub(crate) description: String,
     /// The part of the text that the description shows.
     pub(crate) preview: Preview,
@@ -310,6 +306,33 @@ impl Environment {
             (_, 0) => format!("the documents are {}", names.join(", ")),
             (_, n_more) => format!("the documents are {} and {n_more} more", names.join(", ")),
         }
+    }
+}
+
+/// Retrieval for the code of a frame. Code cannot await, so notices are kept until they can be reported.
+#[derive(Clone)]
+pub(crate) struct FrameRetrieval {
+    frame: Frame,
+    untold: Arc<Mutex<Vec<Notice>>>,
+}
+
+impl FrameRetrieval {
+    pub(crate) fn new(frame: &Frame) -> Self {
+        Self { frame: frame.clone(), untold: Arc::default() }
+    }
+
+    fn find(&self, view: &View, text: &str, mode: Mode, hits_max: usize) -> Result<Vec<Hit>, IndexError> {
+        let mut show = self.frame.show_indexing();
+        let (passages, notices) = self.frame.finder().find(view, text, mode, hits_max, &mut show)?;
+        lock(&self.untold).extend(notices);
+        Ok(passages)
+    }
+
+    /// Takes the pending notices, each reported once.
+    fn take_untold(&self) -> Vec<Notice> {
+        let mut notices = std::mem::take(&mut *lock(&self.untold));
+        notices.dedup();
+        notices
     }
 }
 

@@ -51,20 +51,10 @@ pub enum Stop {
     Cancelled,
     #[error(transparent)]
     Journal(Arc<JournalError>),
-    #[error("call `{call}` differs from what the journal recorded")]
-    Diverged { call: CallId },
-    #[error("cell {cell} of frame `{frame}` ended differently from what the journal recorded")]
-    CellDiverged { frame: FrameId, cell: u32 },
-    #[error("tool call {tool} of frame `{frame}` differs from what the journal recorded")]
-    ToolDiverged { frame: FrameId, tool: u32 },
-    #[error("tool call `{effect}` differs from what the journal recorded")]
-    EffectDiverged { effect: EffectId },
+    #[error("{what} from what the journal recorded")]
+    Diverged { what: String },
     #[error("it is unknown whether call `{effect}` of `{tool}` took effect: {why}")]
     EffectUnknown { effect: EffectId, tool: String, why: String },
-    #[error("the files of frame `{frame}` differ from what the journal recorded")]
-    DeskDiverged { frame: FrameId },
-    #[error("the task of frame `{frame}` differs from what the journal recorded")]
-    TaskDiverged { frame: FrameId },
     #[error("frame `{frame}` requested `{now}`, but the journal recorded `{recorded}`")]
     ObservationDiverged { frame: FrameId, recorded: String, now: String },
     #[error("{diverged}: the run was started with another version of the Python interpreter")]
@@ -119,13 +109,7 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.code(),
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Journal(error) => error.code(),
-            Self::Diverged { .. }
-            | Self::TaskDiverged { .. }
-            | Self::ObservationDiverged { .. }
-            | Self::CellDiverged { .. }
-            | Self::ToolDiverged { .. }
-            | Self::EffectDiverged { .. }
-            | Self::DeskDiverged { .. } => ErrorCode::ReplayDiverged,
+            Self::Diverged { .. } | Self::ObservationDiverged { .. } => ErrorCode::ReplayDiverged,
             Self::EffectUnknown { .. } => ErrorCode::ToolOutcomeUnknown,
             Self::Sandbox { source, .. } => match source.as_ref() {
                 InterpreterError::Unconfined { .. } => ErrorCode::SandboxUnconfined,
@@ -147,14 +131,9 @@ impl Explain for Stop {
             Self::Limit(exceeded) => exceeded.hint(),
             Self::Journal(error) => error.hint(),
             Self::Source(error) => error.hint(),
-            Self::Diverged { .. }
-            | Self::TaskDiverged { .. }
-            | Self::ObservationDiverged { .. }
-            | Self::CellDiverged { .. }
-            | Self::ToolDiverged { .. }
-            | Self::EffectDiverged { .. }
-            | Self::DeskDiverged { .. }
-            | Self::Bug { .. } => Some("this is a bug: please report it and attach the run's journal".into()),
+            Self::Diverged { .. } | Self::ObservationDiverged { .. } | Self::Bug { .. } => {
+                Some("this is a bug: please report it and attach the run's journal".into())
+            }
             Self::InterpreterChanged { .. } => {
                 Some("ask again: matching replies are taken from the cache".into())
             }

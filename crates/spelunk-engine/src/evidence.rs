@@ -7,7 +7,7 @@ mod support;
 
 use spelunk_context::{QueryWatch, Shown, SourceError, View, check_citations};
 use spelunk_tables::Tables;
-use spelunk_types::{Citation, EventKind, Found, Grounding};
+use spelunk_types::{Citation, EventKind, Found};
 
 pub(crate) use self::language::{language_of, not_said};
 pub(crate) use self::support::{Excerpt, support};
@@ -18,12 +18,8 @@ use crate::{Answer, Frame, FrameError};
 const CLAIMS_MAX: usize = 50;
 const QUOTE_BYTES_MAX: usize = 2000;
 
-/// Splits the reply of a model that worked with code into answer and evidence, and checks the evidence.
-pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Answer, FrameError> {
-    check_claims(frame, view, reply, Vec::new()).await
-}
-
-/// Like [`check`], with citations made outside the text.
+/// Splits the reply of a model that worked with code into answer and evidence, and checks the evidence and the citations
+/// made outside the text.
 pub(crate) async fn check_claims(
     frame: &Frame,
     view: &View,
@@ -78,14 +74,9 @@ async fn check_rows(
     Ok(others.into_iter().chain(found).collect())
 }
 
-/// Like [`check`], for a model that saw only `shown`.
-pub(crate) async fn check_shown(
-    frame: &Frame,
-    shown: &Shown,
-    reply: &str,
-    beside: Vec<Citation>,
-) -> Result<Answer, FrameError> {
-    let (text, claims) = claims(reply, beside);
+/// Like [`check_claims`], for a model that saw only `shown`.
+pub(crate) async fn check_shown(frame: &Frame, shown: &Shown, reply: &str) -> Result<Answer, FrameError> {
+    let (text, claims) = claims(reply, Vec::new());
     let checked = claims.iter().map(|claim| shown.check(claim)).collect();
     settle(frame, text, checked, "a quote in the answer is not in the text shown to the model").await
 }
@@ -109,12 +100,11 @@ async fn settle(
             citations.push(citation);
         }
     }
-    let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
     if n_claims > 0 && citations.is_empty() {
         let hint = "do not rely on this answer without checking it".to_owned();
         frame.warn(none_found.to_owned(), hint).await?;
     }
-    Ok(Answer { text, citations, grounding })
+    Ok(Answer::new(text, citations))
 }
 
 /// The answer without its evidence block, and the citations of that block.

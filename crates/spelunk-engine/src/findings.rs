@@ -5,23 +5,20 @@ use std::collections::BTreeMap;
 
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, ErrorCode, Event, EventKind, Focus, FrameId, FrameOutcome, RunId, ScanOptions,
-    SourceSpec, Strategy, Text,
+    AnalystReport, BlobId, Event, EventKind, Focus, FrameId, FrameOutcome, RunId, ScanOptions, SourceSpec,
+    Strategy, Text,
 };
 
 use crate::journal::wire;
-use crate::report::{CountedValues, MergedFinding, gather};
+use crate::report::{CountedValues, MergedFinding, ReportCoverage, gather};
 use crate::task::Noted;
 use crate::{Answer, ReportError, RunView};
 
-/// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct RunReport {
-    /// The id of the run.
     pub run: RunId,
-    /// The engine version that started it.
     pub engine: String,
-    /// The question.
     pub question: String,
     /// What an analysis looked for first.
     pub focus: Focus,
@@ -31,7 +28,6 @@ pub struct RunReport {
     pub corpus_digest: Option<BlobId>,
     /// Calls, costs, times, frames.
     pub view: RunView,
-    /// The answer, if there is one.
     pub answer: Option<Answer>,
     /// Reports of analysts: recalled ones first, then by task.
     pub reports: Vec<AnalystReport>,
@@ -41,33 +37,8 @@ pub struct RunReport {
     pub distributions: Vec<CountedValues>,
     /// The sum of the counts of all parts, if any part has one.
     pub count: Option<u64>,
-    /// What was read, and what was not.
     pub coverage: ReportCoverage,
-    /// Errors in order of occurrence.
     pub errors: Vec<ReportError>,
-}
-
-/// What was read, and what was not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReportCoverage {
-    /// Documents of the corpus.
-    pub documents: u64,
-    /// Documents that were read and answered; for analysts, those read completely.
-    pub documents_read: u64,
-    /// Bytes that were shown to a model that answered.
-    pub bytes_read: u64,
-    /// Tasks of analysts.
-    pub tasks: u64,
-    /// Those with a report.
-    pub tasks_done: u64,
-    /// Those without one: a label and the error.
-    pub failed: Vec<(String, ErrorCode)>,
-    /// Parts whose findings were recalled from earlier runs.
-    pub units_recalled: u64,
-    /// Findings that could not be used.
-    pub rejected: u64,
-    /// Findings whose quote is not in the text that the analyst was shown.
-    pub unverified: u64,
 }
 
 impl RunReport {

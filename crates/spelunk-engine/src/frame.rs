@@ -2,9 +2,9 @@
 //! otherwise the outcome is on disk before the strategy sees it.
 //!
 //! This file contains the frame and its knowledge of the run. Its operations are in the files below: `ask` (models),
-//! `child` (sub-tasks), `image` (images of a call), `effect` (external tools), `record` (cells and other values), `tool`
-//! and `recall` (an agent's tools, findings of earlier runs), `budget` (what is left), `solve` (the frame itself). Below
-//! those, `call` and `retry` make one call, and `failure` records what went wrong.
+//! `child` (sub-tasks), `image` (images of a call), `effect` (external tools), `record` (cells, an agent's tools, other
+//! values), `budget` (what is left), `solve` (the frame itself). Below those, `call` and `retry` make one call, and
+//! `failure` records what went wrong.
 
 mod ask;
 mod attempt;
@@ -14,13 +14,11 @@ mod child;
 mod effect;
 mod failure;
 mod image;
-mod recall;
 mod record;
 mod retry;
 mod run;
 mod solve;
 mod texts;
-mod tool;
 mod wasted_request;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize};
@@ -34,12 +32,11 @@ use spelunk_types::{FrameId, Limits};
 
 use self::failure::Failure;
 pub(crate) use self::image::ShownImages;
-pub(crate) use self::record::REPLAY_TIME_FACTOR;
+pub(crate) use self::record::{ChangedFile, REPLAY_TIME_FACTOR, ToolRecord};
 use self::run::Role;
 pub use self::run::RunSettings;
 pub(crate) use self::run::{Models, Run};
 pub(crate) use self::texts::Texts;
-pub(crate) use self::tool::{ChangedFile, ToolRecord};
 use crate::retrieval::Retrieval;
 use crate::{Answer, FrameError, ModelCapacity, NamedModels, Task};
 
@@ -57,15 +54,21 @@ struct Shared {
     id: FrameId,
     /// The model of this frame, if its parent named one.
     model: Option<Arc<dyn Model>>,
-    n_calls: AtomicU32,
-    n_children: AtomicU32,
-    n_notes: AtomicUsize,
-    n_cells: AtomicU32,
-    n_tools: AtomicU32,
-    n_observed: AtomicU32,
-    n_effects: AtomicU32,
+    counters: Counters,
     /// Failures that the strategy has seen but not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
+}
+
+/// How many of each the frame has begun: their ordinals, which a replay finds them by.
+#[derive(Default)]
+struct Counters {
+    calls: AtomicU32,
+    children: AtomicU32,
+    notes: AtomicUsize,
+    cells: AtomicU32,
+    tools: AtomicU32,
+    observed: AtomicU32,
+    effects: AtomicU32,
 }
 
 impl Frame {
@@ -74,20 +77,8 @@ impl Frame {
     }
 
     fn asking(run: Arc<Run>, id: FrameId, model: Option<Arc<dyn Model>>) -> Self {
-        let shared = Shared {
-            run,
-            id,
-            model,
-            n_calls: AtomicU32::new(0),
-            n_children: AtomicU32::new(0),
-            n_notes: AtomicUsize::new(0),
-            n_cells: AtomicU32::new(0),
-            n_tools: AtomicU32::new(0),
-            n_observed: AtomicU32::new(0),
-            n_effects: AtomicU32::new(0),
-            unsettled: Mutex::new(Vec::new()),
-        };
-        Self { shared: Arc::new(shared) }
+        let (counters, unsettled) = (Counters::default(), Mutex::default());
+        Self { shared: Arc::new(Shared { run, id, model, counters, unsettled }) }
     }
 
     /// The position of this frame in the tree.
@@ -115,7 +106,6 @@ impl Frame {
     }
 }
 
-/// The models of a frame.
 impl Frame {
     pub(crate) fn model(&self) -> &Arc<dyn Model> {
         let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
@@ -171,7 +161,6 @@ impl Frame {
         &self.run().detector
     }
 
-    /// How an analysis splits text.
     pub(crate) fn mode(&self) -> Mode {
         self.run().mode
     }
@@ -180,7 +169,6 @@ impl Frame {
         &self.run().retrieval
     }
 
-    /// Texts in use by the frames of this run.
     pub(crate) fn texts(&self) -> &Arc<Texts> {
         &self.run().texts
     }

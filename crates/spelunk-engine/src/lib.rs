@@ -44,13 +44,13 @@ pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult, snapshot_input};
 pub use error::{EngineError, FrameError, Stop};
-pub use findings::{ReportCoverage, RunReport};
+pub use findings::RunReport;
 pub use frame::{Frame, Program, RunSettings};
 pub use journal::EventStream;
 pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, limit_reached, raising_flag};
 pub use models::{ModelCapacity, NamedModels};
 pub use projection::{Projection, Projector};
-pub use report::{CountedValues, MergedFinding};
+pub use report::{CountedValues, MergedFinding, ReportCoverage};
 pub use retrieval::index_folder;
 pub use schema::{Schema, SchemaError};
 pub use strategy::{

@@ -5,8 +5,6 @@
 //! reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or an agent's answer file. In the
 //! concluding turn of a session or an agent it never is, because the model may just be continuing its work.
 
-pub(crate) mod empty_reply;
-
 use std::future::Future;
 
 use serde_json::{Deserializer, Value};
@@ -83,8 +81,7 @@ impl NoAnswer {
             Self::Empty => ErrorCode::ModelReplyEmpty,
             Self::Code | Self::Call => ErrorCode::ModelStuck,
         };
-        let message = format!("the reply is {}, even after a retry", self.what());
-        FrameError::Child { frame: frame.id().clone(), code, message }
+        frame.failure(code, format!("the reply is {}, even after a retry", self.what()))
     }
 }
 
@@ -121,6 +118,16 @@ where
     match fault_of(&reply, code) {
         None => Ok(reply),
         Some(fault) => Err(fault.error(frame)),
+    }
+}
+
+/// The reply of an intermediate step; `None` if it was empty, which is skipped there. The failure is recorded, so that a
+/// resumed run takes the same path.
+pub(crate) fn unless_empty(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
+    match asked {
+        Ok(reply) => Ok(Some(reply).filter(|reply| !reply.is_empty())),
+        Err(FrameError::Call { code: ErrorCode::ModelReplyEmpty, .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -24,13 +24,20 @@ use crate::view::{SetAside, error_of, still_counts};
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
 
-/// The state from which the files of a run are written.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+/// Writes the files of a run.
 pub struct Projection {
     workspace: Workspace,
     run: RunId,
     files: DerivedFiles,
     blobs: Blobs,
+    /// Whether the run is about to be archived.
+    is_archived: bool,
+    state: State,
+}
+
+/// What the files are written from.
+#[derive(Default)]
+struct State {
     view: RunView,
     start: Option<RunStart>,
     workers: BTreeMap<FrameId, Worker>,
@@ -57,8 +64,6 @@ pub struct Projection {
     has_desk: bool,
     /// Whether `context.txt` is a copy of the text.
     has_copy: bool,
-    /// Whether the run is about to be archived.
-    is_archived: bool,
 }
 
 /// A child frame, or a part whose report was recalled.
@@ -99,24 +104,8 @@ impl Projection {
             run: run.clone(),
             files,
             blobs: workspace.blobs_of(run),
-            view: RunView::default(),
-            start: None,
-            workers: BTreeMap::new(),
-            chunks: Vec::new(),
-            n_chunk_files: 0,
-            n_tasks: 0,
-            types: BTreeSet::new(),
-            is_planned: false,
-            reported: BTreeMap::new(),
-            tokens: BTreeMap::new(),
-            nested: BTreeMap::new(),
-            lines: BTreeMap::from([(EVIDENCE, String::new()), (ERRORS, String::new())]),
-            appended: BTreeSet::new(),
-            written: BTreeMap::new(),
-            counted: serde_json::Map::new(),
-            has_desk: false,
-            has_copy: false,
             is_archived: false,
+            state: State::default(),
         }
     }
 
@@ -146,23 +135,24 @@ impl Projection {
     pub fn apply(&mut self, record: &Record) -> Result<(), JournalError> {
         let Record::Known(event) = record else { return Ok(()) };
         self.take_in(event)?;
-        self.view.apply(event);
+        self.state.view.apply(event);
         Ok(())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no file tells of the other events by themselves")]
     fn take_in(&mut self, event: &Event) -> Result<(), JournalError> {
         if let Some(error) = error_of(event) {
             self.line(ERRORS, &files::error_line(&error));
         }
         match &event.kind {
             EventKind::RunStarted { corpus, .. } => {
-                self.start = RunStart::of(&event.kind);
+                self.state.start = RunStart::of(&event.kind);
                 if let Some(corpus) = corpus {
                     let listed = self.blobs.text(&corpus.documents)?;
                     let names = listed.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
                     let detector = Detector::default();
                     let types = names.map(|name| detector.detect(name, "").content_type.name().to_owned());
-                    self.types = types.collect();
+                    self.state.types = types.collect();
                 }
             }
             EventKind::FrameOpened { strategy, question, note, .. } => {
@@ -177,31 +167,11 @@ impl Projection {
             EventKind::DeskLaid { files, .. } => self.lay(event, files)?,
             EventKind::ToolRan { files, .. } => self.change(event, files)?,
             EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
-                let tokens = self.tokens.entry(call.frame.clone()).or_default();
+                let tokens = self.state.tokens.entry(call.frame.clone()).or_default();
                 *tokens = tokens.saturating_add(usage.tokens());
             }
             EventKind::RunResumed { again_from: Some(_), .. } => self.set_aside(event)?,
-            EventKind::RunResumed { again_from: None, .. }
-            | EventKind::RunFinished { .. }
-            | EventKind::SourceScanned { .. }
-            | EventKind::StrategyChosen { .. }
-            | EventKind::PassagesChosen { .. }
-            | EventKind::CallStarted { .. }
-            | EventKind::CallRetried { .. }
-            | EventKind::CallWasted { .. }
-            | EventKind::CallSettled { .. }
-            | EventKind::CellRan { .. }
-            | EventKind::EffectAsked { .. }
-            | EventKind::EffectDecided { .. }
-            | EventKind::EffectStarted { .. }
-            | EventKind::EffectSettled { .. }
-            | EventKind::QuestionAdded { .. }
-            | EventKind::ValueObserved { .. }
-            | EventKind::TaskReported { .. }
-            | EventKind::LimitReached { .. }
-            | EventKind::WarningRaised { .. }
-            | EventKind::CallStreamed { .. }
-            | EventKind::ProgressTicked { .. } => {}
+            _ => {}
         }
         Ok(())
     }
@@ -218,84 +188,84 @@ impl Projection {
         for stale in desk::ANSWERS {
             self.files.remove(stale)?;
         }
-        let mut anew = Self::new(&self.workspace, &self.run, self.files.clone());
+        let view = std::mem::take(&mut self.state).view;
         for event in before.iter().filter(|event| event.seq < resumed.seq) {
             let counts = !aside.holds(event.seq) || still_counts(&event.kind);
             if counts && !matches!(event.kind, EventKind::RunResumed { .. }) {
-                anew.take_in(event)?;
+                self.take_in(event)?;
             }
         }
-        anew.view = std::mem::take(&mut self.view);
-        *self = anew;
+        self.state.view = view;
         Ok(())
     }
 
     /// Updates the files about the whole run. The answer is written last: if it exists, the others are complete.
     pub fn flush(&mut self) -> Result<(), JournalError> {
-        for (name, lines) in std::mem::take(&mut self.lines) {
-            if self.appended.insert(name) {
+        for name in [EVIDENCE, ERRORS] {
+            let lines = self.state.lines.remove(name).unwrap_or_default();
+            if self.state.appended.insert(name) {
                 self.files.replace(name, lines.as_bytes())?;
             } else if !lines.is_empty() {
                 self.files.append(name, lines.as_bytes())?;
             }
         }
-        let Some(start) = &self.start else { return Ok(()) };
+        let Some(start) = &self.state.start else { return Ok(()) };
         let question = self.blobs.text(&start.question)?;
         let corpus = start.corpus.as_deref();
         let kept = |text: Option<&Text>| text.map(|text| self.blobs.text(text)).transpose();
         let listed = files::documents(start, kept(corpus.map(|corpus| &corpus.documents))?.as_deref());
-        let is_needed = !self.has_copy || self.n_chunk_files < self.chunks.len();
+        let is_needed = !self.state.has_copy || self.state.n_chunk_files < self.state.chunks.len();
         let copy = corpus.and_then(|corpus| corpus.context.as_ref()).filter(|_| is_needed);
         let copy = match kept(copy) {
             // A power failure may have lost it, and at the start it is not written yet.
             Err(JournalError::Blob { .. }) => None,
             read => read?,
         };
-        let has_copy = self.has_copy || copy.is_some();
-        let n_written = if has_copy == self.has_copy { self.n_chunk_files } else { 0 };
+        let has_copy = self.state.has_copy || copy.is_some();
+        let n_written = if has_copy == self.state.has_copy { self.state.n_chunk_files } else { 0 };
         let texts = copy.as_deref().map(|copy| files::texts(&listed, copy));
-        for (idx, row) in self.chunks.iter().enumerate().skip(n_written) {
+        for (idx, row) in self.state.chunks.iter().enumerate().skip(n_written) {
             let text = files::chunk(&row.noted.units, texts.as_ref());
             self.files.replace(&files::chunk_name(idx), text.as_bytes())?;
         }
         let mut whole = vec![
-            ("chunks/manifest.json", files::manifest(&self.chunks)),
+            ("chunks/manifest.json", files::manifest(&self.state.chunks)),
             ("state/metrics.json", files::metrics(self)),
             ("metadata.json", files::metadata(self, start, has_copy)),
         ];
-        if !self.has_copy {
+        if !self.state.has_copy {
             whole.push(("context.txt", copy.unwrap_or_else(|| listed.clone())));
         }
         whole.push(("input/documents.txt", listed));
-        if !self.has_desk {
+        if !self.state.has_desk {
             whole.push(("input/prompt.md", format!("{question}\n")));
             whole.push(("state/job.json", files::job(start, &self.run)));
         }
-        if let Some((answer, ..)) = self.view.answer().filter(|_| !self.has_desk) {
+        if let Some((answer, ..)) = self.state.view.answer().filter(|_| !self.state.has_desk) {
             let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
             whole.extend(desk::ANSWERS.map(|name| (name, answer.clone())));
         }
         let context = corpus.and_then(|corpus| corpus.context.as_ref()?.blob());
         for (name, text) in whole {
             let digest = spelunk_journal::digest(text.as_bytes());
-            if self.written.get(name) != Some(&digest) {
+            if self.state.written.get(name) != Some(&digest) {
                 match context.filter(|blob| **blob == digest) {
                     Some(blob) => self.files.replace_by_blob(name, blob, text.as_bytes())?,
                     None => self.files.replace(name, text.as_bytes())?,
                 }
-                self.written.insert(name, digest);
+                self.state.written.insert(name, digest);
             }
         }
-        (self.has_copy, self.n_chunk_files) = (has_copy, self.chunks.len());
+        (self.state.has_copy, self.state.n_chunk_files) = (has_copy, self.state.chunks.len());
         Ok(())
     }
 
     /// Replaces the content types that names imply by those that a plan detected.
     fn plan(&mut self, types: impl Iterator<Item = String>) {
-        if !std::mem::replace(&mut self.is_planned, true) {
-            self.types.clear();
+        if !std::mem::replace(&mut self.state.is_planned, true) {
+            self.state.types.clear();
         }
-        self.types.extend(types);
+        self.state.types.extend(types);
     }
 
     fn open(
@@ -306,28 +276,28 @@ impl Projection {
         note: Option<&Text>,
     ) -> Result<(), JournalError> {
         let Some(parent) = event.frame.parent() else { return Ok(()) };
-        if self.workers.contains_key(&event.frame) {
+        if self.state.workers.contains_key(&event.frame) {
             return Ok(());
         }
         let mut worker = self.worker(event, strategy, question.clone(), note.cloned());
         let note = self.note_of(&worker)?;
         if strategy == Strategy::Synthesis {
-            worker.join(&note, &self.reported, &self.workers.values());
+            worker.join(&note, &self.state.reported, &self.state.workers.values());
         } else {
-            *self.nested.entry(parent).or_default() += 1;
-            self.n_tasks += 1;
+            *self.state.nested.entry(parent).or_default() += 1;
+            self.state.n_tasks += 1;
         }
         if strategy == Strategy::Analyst {
             worker.chunk_idx = Some(self.add_chunk(&worker, Noted::read(&note), "pending"));
         }
         let task = files::task(self, &worker, &self.blobs.text(question)?, &note, None);
         self.files.replace(&worker.task_file(), task.as_bytes())?;
-        self.workers.insert(event.frame.clone(), worker);
+        self.state.workers.insert(event.frame.clone(), worker);
         Ok(())
     }
 
     fn worker(&self, event: &Event, strategy: Strategy, question: Text, note: Option<Text>) -> Worker {
-        let number = self.n_tasks + 1;
+        let number = self.state.n_tasks + 1;
         Worker {
             task: format!("task_{number:04}"),
             result: format!("results/worker_{number:04}.json"),
@@ -346,15 +316,15 @@ impl Projection {
     }
 
     fn add_chunk(&mut self, worker: &Worker, noted: Noted, state: &'static str) -> usize {
-        self.chunks.push(ChunkRow { result: worker.result.clone(), noted, state });
-        self.chunks.len() - 1
+        self.state.chunks.push(ChunkRow { result: worker.result.clone(), noted, state });
+        self.state.chunks.len() - 1
     }
 
     fn close(&mut self, event: &Event, outcome: &FrameOutcome) -> Result<(), JournalError> {
-        if self.has_desk && event.frame == FrameId::root() {
+        if self.state.has_desk && event.frame == FrameId::root() {
             return self.answer_desk(outcome);
         }
-        let Some(worker) = self.workers.get(&event.frame) else { return Ok(()) };
+        let Some(worker) = self.state.workers.get(&event.frame) else { return Ok(()) };
         let ending = match outcome {
             FrameOutcome::Failed { code, message } => {
                 Ending::Failed { code: *code, message: message.clone() }
@@ -370,7 +340,7 @@ impl Projection {
         };
         self.write_ending(worker, event.at_ms, &ending)?;
         let (task, result, chunk_idx) = (worker.task.clone(), worker.result.clone(), worker.chunk_idx);
-        if let Some(row) = chunk_idx.and_then(|idx| self.chunks.get_mut(idx)) {
+        if let Some(row) = chunk_idx.and_then(|idx| self.state.chunks.get_mut(idx)) {
             row.state = if matches!(ending, Ending::Failed { .. }) { "failed" } else { "analysed" };
         }
         if let Ending::Reported(report) = ending {
@@ -389,11 +359,13 @@ impl Projection {
 
     /// Writes the files of parts whose reports were recalled; they have the same files as tasks.
     fn recall(&mut self, event: &Event, reports: &Text) -> Result<(), JournalError> {
-        let Some(question) = self.start.as_ref().map(|start| start.question.clone()) else { return Ok(()) };
+        let Some(question) = self.state.start.as_ref().map(|start| start.question.clone()) else {
+            return Ok(());
+        };
         for report in wire::read_reports(&self.blobs.text(reports)?).into_values() {
             self.plan([report.content_type.clone()].into_iter());
             let mut worker = self.worker(event, Strategy::Analyst, question.clone(), None);
-            self.n_tasks += 1;
+            self.state.n_tasks += 1;
             let noted = Noted {
                 content_type: report.content_type.clone(),
                 analyst: report.analyst.clone(),
@@ -411,13 +383,14 @@ impl Projection {
     }
 
     fn add_report(&mut self, event: &Event, task: String, result: &str, report: &AnalystReport) {
-        self.reported.entry(report.content_type.clone()).or_default().push(task);
+        self.state.reported.entry(report.content_type.clone()).or_default().push(task);
         for finding in &report.findings {
             self.line(EVIDENCE, &files::finding_line(event, result, report, finding));
         }
     }
+
     fn line(&mut self, name: &'static str, line: &str) {
-        let lines = self.lines.entry(name).or_default();
+        let lines = self.state.lines.entry(name).or_default();
         lines.push_str(line);
         lines.push('\n');
     }

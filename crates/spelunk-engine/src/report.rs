@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use spelunk_types::{AnalystReport, Citation, Finding, Found, Location, Severity};
 
 pub(crate) use self::coverage::Coverage;
+pub use self::coverage::ReportCoverage;
 pub(crate) use self::markdown::{directory_lines, expand_names, findings_section, in_order, one_line, shown};
 
 /// A finding with every location.

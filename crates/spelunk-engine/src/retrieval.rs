@@ -10,7 +10,7 @@ use spelunk_context::{Detector, Drift, SourceError, View};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{
     Build, EmbedError, Embedder, Hit, INDEXED_FIRST_BYTES_MAX, Index, IndexError, IndexOptions,
-    IndexProgress, Mode, Notice, Query, RankOptions, Texts, UpdateOptions, rank,
+    IndexProgress, Mode, Notice, Query, RankOptions, UpdateOptions, rank,
 };
 
 use crate::sync::lock;
@@ -21,6 +21,10 @@ const NAMES_MAX: usize = 1000;
 /// The most bytes of passages that are ranked without an index.
 const RANKED_BYTES_MAX: u64 = 1_000_000;
 
+/// The poll interval, and the maximum number of polls while another run updates the index.
+const POLL: Duration = Duration::from_millis(50);
+const POLLS_MAX: u32 = 1200;
+
 /// The index folder of a view: all versions of the same documents share one.
 pub fn index_folder(whole: &View) -> String {
     let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(NAMES_MAX).collect();
@@ -30,31 +34,12 @@ pub fn index_folder(whole: &View) -> String {
 
 pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync>;
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FoundPassage {
-    pub(crate) document: String,
-    pub(crate) doc_idx: u32,
-    /// Byte offset in the document: a document of one long line has many passages.
-    pub(crate) start: usize,
-    pub(crate) line_start: u64,
-    pub(crate) text: String,
-    pub(crate) score: f32,
-    /// Semantic similarity, from -1 to 1.
-    pub(crate) similarity: Option<f32>,
-}
-
 /// Passages, best first, and notices about how they were found.
-#[derive(Debug, Default)]
-pub(crate) struct FoundPassages {
-    pub(crate) passages: Vec<FoundPassage>,
-    pub(crate) notices: Vec<Notice>,
-}
+pub(crate) type FoundPassages = (Vec<Hit>, Vec<Notice>);
 
-/// Finds passages of one corpus.
 pub(crate) struct Retrieval {
     /// Where its index is stored, if there is a place for it.
     pub(crate) directory: Option<(PrivateDir, String)>,
-    /// Opens the embedding model on demand.
     pub(crate) embedder: OpenEmbedder,
     pub(crate) detector: Detector,
     /// Identifies the detector's settings.
@@ -66,7 +51,6 @@ pub(crate) struct Retrieval {
 
 #[derive(Default)]
 pub(crate) enum IndexState {
-    /// Nobody has searched yet.
     #[default]
     NotYet,
     Ready(Box<Index>),
@@ -77,30 +61,28 @@ pub(crate) enum IndexState {
 
 impl Retrieval {
     /// The best passages of a view. Updates the index first and reports to `progress`. If semantic search is
-    /// unavailable and not required, searches by words and adds a notice. `texts` caches what earlier searches of the
-    /// same view have read.
+    /// unavailable and not required, searches by words and adds a notice.
     pub(crate) fn find(
         &self,
         view: &View,
         text: &str,
         mode: Mode,
         hits_max: usize,
-        texts: &mut Texts,
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<FoundPassages, IndexError> {
-        let without = |notices: Vec<Notice>| {
-            let mut found = by_reading(view, text, hits_max);
-            found.notices.extend(notices);
-            found
+        let without = |notice: Option<Notice>| {
+            let (passages, mut notices) = by_reading(view, text, hits_max);
+            notices.extend(notice);
+            (passages, notices)
         };
-        let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
+        let Some(directory) = &self.directory else { return Ok(without(None)) };
         let mut opened = lock(&self.index);
         let mut notices = Vec::new();
         if matches!(&*opened, IndexState::NotYet)
             && mode != Mode::Meaning
             && let Some(notice) = self.build_later(directory)?
         {
-            return Ok(without(vec![notice]));
+            return Ok(without(Some(notice)));
         }
         if matches!((&*opened, mode), (IndexState::NotYet, _) | (IndexState::Without(_), Mode::Meaning)) {
             match self.open_level(directory, progress) {
@@ -108,7 +90,7 @@ impl Retrieval {
                     notices.extend(rebuilt);
                     *opened = IndexState::Ready(Box::new(index));
                 }
-                Ok(None) => return Ok(without(Vec::new())),
+                Ok(None) => return Ok(without(None)),
                 Err(IndexError::Embed { source }) if mode != Mode::Meaning => {
                     *opened = IndexState::Without(Notice::not_embedded(&source));
                 }
@@ -117,35 +99,15 @@ impl Retrieval {
         }
         let index = match &*opened {
             IndexState::Ready(index) => index,
-            IndexState::Without(notice) => return Ok(without(vec![notice.clone()])),
-            IndexState::NotYet => return Ok(without(Vec::new())),
+            IndexState::Without(notice) => return Ok(without(Some(notice.clone()))),
+            IndexState::NotYet => return Ok(without(None)),
         };
         let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
-        let found = index.search_with(view, &query, texts)?;
+        let found = index.search(view, &query)?;
         notices.extend(found.notices);
-        Ok(FoundPassages { passages: found.hits.into_iter().map(FoundPassage::from).collect(), notices })
+        Ok((found.hits, notices))
     }
-}
 
-impl From<Hit> for FoundPassage {
-    fn from(hit: Hit) -> Self {
-        Self {
-            document: hit.document,
-            doc_idx: hit.doc_idx,
-            start: hit.span.start,
-            line_start: hit.line_start,
-            text: hit.text,
-            score: hit.score,
-            similarity: hit.similarity,
-        }
-    }
-}
-
-/// The poll interval, and the maximum number of polls while another run updates the index.
-const POLL: Duration = Duration::from_millis(50);
-const POLLS_MAX: u32 = 1200;
-
-impl Retrieval {
     /// Opens the index and brings it up to date. If another run over the same documents is updating it, waits for
     /// that instead of repeating the work. `None` if that takes too long.
     fn open_level(
@@ -170,9 +132,7 @@ impl Retrieval {
         }
         Ok(None)
     }
-}
 
-impl Retrieval {
     /// If a lot of text is not indexed yet, starts indexing in the background and returns a notice.
     fn build_later(&self, (dir, folder): &(PrivateDir, String)) -> Result<Option<Notice>, IndexError> {
         let Ok(embedder) = (self.embedder)() else { return Ok(None) };
@@ -197,13 +157,11 @@ impl Retrieval {
 
 /// The best passages by words alone, without an index.
 pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> FoundPassages {
-    let options = RankOptions::new(hits_max as u64, RANKED_BYTES_MAX);
-    let (passages, notices) = rank_readable(view, text, &options);
-    FoundPassages { passages: passages.into_iter().map(FoundPassage::from).collect(), notices }
+    rank_readable(view, text, &RankOptions::new(hits_max as u64, RANKED_BYTES_MAX))
 }
 
 /// The best passages of the readable documents, and notices for those that can no longer be read.
-pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> (Vec<Hit>, Vec<Notice>) {
+pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> FoundPassages {
     let (mut view, mut lost) = (view.clone(), BTreeSet::new());
     loop {
         let error = match rank(&view, text, options, &mut |_| {}) {

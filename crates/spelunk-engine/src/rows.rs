@@ -32,7 +32,6 @@ enum TablesRead {
     Tables(Box<Tables>),
 }
 
-/// Tables that are read on first use.
 #[derive(Default)]
 pub(crate) struct LazyTables {
     tables: Mutex<TablesRead>,

@@ -1,9 +1,8 @@
 //! What a run was started with: the first event of its journal.
 
-use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
-    BlobId, CorpusRecord, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, OtherModels, ScanOptions,
-    SourceSpec, Strategy, Text,
+    BlobId, CorpusRecord, EventKind, Focus, Limits, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy,
+    Text,
 };
 
 #[derive(Debug, Clone)]
@@ -69,29 +68,5 @@ impl RunStart {
             settings_digest,
             limits: *limits,
         })
-    }
-
-    pub(crate) fn into_event(self) -> EventKind {
-        let others = self.other_models;
-        EventKind::RunStarted {
-            format: JOURNAL_FORMAT,
-            engine: self.engine,
-            interpreter: INTERPRETER_VERSION,
-            question: self.question,
-            strategy: self.strategy,
-            sources: self.sources,
-            scan: Box::new(self.scan),
-            model: self.model,
-            sub_model: self.sub_model.map(Box::new),
-            other_models: (others != OtherModels::default()).then(|| Box::new(others)),
-            schema: self.schema,
-            turn: self.turn,
-            tools: self.tools,
-            focus: self.focus,
-            corpus_digest: self.corpus_digest,
-            corpus: self.corpus,
-            settings_digest: self.settings_digest,
-            limits: Box::new(self.limits),
-        }
     }
 }

@@ -40,7 +40,6 @@ pub(crate) struct Session<'a> {
     /// Cells whose effects are in the variables.
     done: Vec<DoneCell>,
     n_cells: u64,
-    /// Decides whether an answer is accepted.
     check: AnswerCheck,
     n_calls: u64,
     /// Replies of the current cell that cannot be requested again for free.
@@ -50,10 +49,8 @@ pub(crate) struct Session<'a> {
     pub(crate) agent: Option<AgentState>,
 }
 
-/// How long a cell may compute.
 #[derive(Debug, Clone, Copy)]
 enum CellTime {
-    /// As configured.
     Limited,
     /// It finished within its limits before, so a slower machine must not stop it now.
     Replay,

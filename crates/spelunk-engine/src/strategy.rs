@@ -86,18 +86,14 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
             match task.assignment.as_ref().map(|assignment| &assignment.0) {
                 Some(Assigned::Analysis(analysis)) => analyst::solve(&frame, &task, analysis).await,
                 Some(Assigned::Synthesis(synthesis)) => synthesis::solve(&frame, &task, synthesis).await,
-                None => Err(missing(&frame, "this frame has no assignment")),
+                None => Err(frame.refusal(ErrorCode::Bug, "this frame has no assignment".to_owned())),
             }
         }
         Strategy::Program => match frame.program() {
             Some(program) => program(frame.clone(), task).await,
-            None => Err(missing(&frame, "this run has no program")),
+            None => Err(frame.refusal(ErrorCode::Bug, "this run has no program".to_owned())),
         },
     }
-}
-
-fn missing(frame: &Frame, what: &str) -> FrameError {
-    FrameError::Refused { frame: frame.id().clone(), code: ErrorCode::Bug, message: what.to_owned() }
 }
 
 /// The digest of all prompts: a run cannot be resumed with prompts it was not started with.

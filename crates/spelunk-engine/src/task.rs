@@ -14,20 +14,17 @@ pub(crate) use self::analysis::{Analysis, DocumentPart};
 pub(crate) use self::synthesis::{Kind, Synthesis};
 use crate::{CallerTurn, Schema};
 
-/// The task of a frame.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Task {
-    /// What is asked.
     pub question: String,
     /// The part of the corpus it may look at.
     pub view: View,
     /// Text from a parent frame: readable, but never cited.
     pub note: Option<Arc<str>>,
-    /// The schema of the answer.
     pub schema: Option<Arc<Schema>>,
     /// The conversation of a caller that runs its own tools: the answer may be a call of them.
     pub turn: Option<Arc<CallerTurn>>,
-    /// How to answer the question.
     pub strategy: Strategy,
     /// What an analysis looks for first.
     pub focus: Focus,
@@ -85,4 +82,12 @@ pub struct Answer {
     pub citations: Vec<Citation>,
     /// How well it is supported by them.
     pub grounding: Grounding,
+}
+
+impl Answer {
+    /// An answer with this evidence.
+    pub(crate) fn new(text: String, citations: Vec<Citation>) -> Self {
+        let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
+        Self { text, citations, grounding }
+    }
 }

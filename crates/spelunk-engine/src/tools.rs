@@ -29,12 +29,10 @@ pub type ConsentFn = Arc<dyn Fn(ConsentRequest) -> BoxFuture<'static, bool> + Se
 
 /// A call that needs the user's consent.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ConsentRequest {
-    /// The run that wants to make it.
     pub run: RunId,
-    /// Its id.
     pub effect: EffectId,
-    /// The tool.
     pub tool: String,
     /// Whether it may be repeated.
     pub class: EffectClass,
@@ -51,35 +49,23 @@ pub enum ToolError {
     Unknown(String),
 }
 
-/// An external tool.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ExternalTool {
     /// Its name as a Python function.
     pub name: String,
     /// Where it comes from: its name in the settings, or `mcp` for one from the command line.
     pub source: String,
-    /// Its description, for the model.
     pub description: String,
-    /// The JSON Schema of its arguments.
     pub schema: Value,
-    /// Whether a call may be repeated.
     pub effect: EffectClass,
-    /// The timeout of one call.
     pub timeout_ms: u64,
-    /// The most calls in one run.
     pub calls_max: u64,
     /// Whether it may change something without asking.
     pub is_allowed: bool,
     /// Whether child frames may call it too.
     pub in_children: bool,
-    /// Calls it.
     pub call: ToolFn,
-}
-
-impl std::fmt::Debug for ExternalTool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ExternalTool").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// What to do about a call whose outcome is unknown.

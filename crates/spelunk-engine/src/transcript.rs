@@ -25,7 +25,6 @@ const SUMMARY_REPLY: &str =
 /// Providers reject a message without text.
 const NOTHING: &str = "(nothing)";
 
-/// The maximum size of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TranscriptLimits {
     /// Estimated tokens of the whole prompt above which it is compacted.
@@ -78,7 +77,6 @@ impl Transcript {
         self.push(Speaker::Assistant, text);
     }
 
-    /// Appends a reply with its tool calls.
     pub(crate) fn push_calls(&mut self, text: &str, calls: Vec<Part>) {
         let text = cut(text, self.reply_chars_max());
         let chars_max = self.reply_chars_max();
@@ -199,7 +197,6 @@ fn bounded_call(mut call: ToolCall, chars_max: u64) -> ToolCall {
     call
 }
 
-/// Estimates the tokens of a prompt's tools.
 pub(crate) fn tool_tokens(tools: &[Tool]) -> u64 {
     tools.iter().map(|tool| estimate_tokens(&tool.description) + TOOL_TOKENS).sum()
 }

@@ -3,7 +3,6 @@
 
 mod again;
 mod effects;
-mod errors;
 mod reading;
 mod tree;
 
@@ -17,20 +16,17 @@ use spelunk_types::{
 
 pub(crate) use self::again::{SetAside, still_counts};
 pub use self::effects::{ConsentView, EffectView};
-pub use self::errors::ReportError;
-pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
-pub use self::tree::{CallState, CallView, FrameView};
+pub(crate) use self::tree::error_of;
+pub use self::tree::{CallState, CallView, FrameView, ReportError};
 
-/// The evidence log on a desk.
 const EVIDENCE: &str = "state/evidence.jsonl";
 
-/// The state of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct RunView {
     /// The last event applied.
     pub seq_last: u64,
-    /// The question.
     pub question: Option<Text>,
     /// The strategy of the root frame.
     pub strategy: Option<Strategy>,
@@ -44,13 +40,9 @@ pub struct RunView {
     pub sub_model: Option<ModelRef>,
     /// The model that merges findings, if not the root's.
     pub synthesis_model: Option<ModelRef>,
-    /// The sources of the corpus.
     pub sources: Vec<SourceSpec>,
-    /// The limits of the run.
     pub limits: Option<Limits>,
-    /// Documents of the corpus.
     pub n_documents: u64,
-    /// Their bytes.
     pub corpus_bytes: u64,
     /// Skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
@@ -61,9 +53,7 @@ pub struct RunView {
     /// Documents read this way; for analysts, those read completely.
     pub documents_read: u64,
     reading: ReadAmounts,
-    /// The tree of frames.
     pub frames: BTreeMap<FrameId, FrameView>,
-    /// The calls.
     pub calls: BTreeMap<CallId, CallView>,
     /// The code cells that ran, by frame.
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
@@ -73,11 +63,9 @@ pub struct RunView {
     pub effects: BTreeMap<EffectId, EffectView>,
     /// The descriptions of these tools for the model, as JSON.
     pub tools_told: Option<Text>,
-    /// The tasks of analysts, if there are any.
     pub tasks: Option<TasksView>,
     /// Progress of long work that is not recorded; cleared by the next recorded event.
     pub ticked: Option<Ticked>,
-    /// What was paid.
     pub spent: Usage,
     /// Warnings for the user, with hints.
     pub warnings: Vec<(String, String)>,
@@ -91,31 +79,24 @@ pub struct RunView {
     pub limits_reached: Vec<ReachedLimit>,
     /// How it ended; `None` while it runs or after a crash.
     pub outcome: Option<RunOutcome>,
-    /// When it started.
     pub started_at_ms: u64,
     /// When the last event happened.
     pub updated_at_ms: u64,
-    /// How often it was resumed.
     pub n_resumed: u64,
-    /// Events set aside by raised limits.
     aside: SetAside,
     /// Paid calls that were replaced by others.
     n_requests_aside: u64,
     citation_places: Vec<(u64, FrameId)>,
     fact_seqs: Vec<u64>,
-    /// Time spent in earlier processes.
     earlier_ms: u64,
-    /// When the current process started.
     segment_at_ms: u64,
     ticked_since_ms: u64,
 }
 
-/// A limit that was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ReachedLimit {
-    /// Its name.
     pub limit: String,
-    /// Its value then.
     pub value: u64,
     /// The event that recorded it; no earlier event depends on it.
     pub seq: u64,
@@ -123,14 +104,11 @@ pub struct ReachedLimit {
 
 /// Progress of long work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Ticked {
-    /// What is being done.
     pub what: String,
-    /// Documents done, and their total.
     pub documents: Option<(u64, u64)>,
-    /// Bytes done.
     pub done: u64,
-    /// Total bytes.
     pub total: u64,
     /// Time since the first report.
     pub took_ms: u64,
@@ -155,20 +133,16 @@ pub struct TasksView {
     pub confidence: Option<Confidence>,
 }
 
-/// A code cell that ran.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct CellView {
     /// Its index in the frame, from 0.
     pub cell: u32,
-    /// The code.
     pub code: Text,
-    /// How it ended.
     pub outcome: CellOutcome,
-    /// What it printed.
     pub output: Text,
     /// How long it took, including waits for models.
     pub took_ms: u64,
-    /// Its event.
     pub seq: u64,
 }
 

@@ -10,7 +10,7 @@ impl Desk {
     /// Writes a file at any path, for the engine; creates parent directories.
     pub fn put(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
         let bytes = bytes.into();
-        let (was, new) = self.admit(path, bytes.len() as u64, Growth::Replace)?;
+        let (was, new) = self.admit(path, |_| bytes.len() as u64)?;
         self.bytes = self.bytes - was + bytes.len() as u64;
         Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(FileContent::new(bytes)));
         Arc::make_mut(&mut self.directories).extend(new);
@@ -19,7 +19,7 @@ impl Desk {
 
     /// Appends to a file at any path, for the engine.
     pub fn put_more(&mut self, path: &DeskPath, more: &[u8]) -> Result<(), DeskError> {
-        let (_, new) = self.admit(path, more.len() as u64, Growth::Add)?;
+        let (_, new) = self.admit(path, |held| held.saturating_add(more.len() as u64))?;
         self.bytes += more.len() as u64;
         let files: &mut BTreeMap<DeskPath, Arc<FileContent>> = Arc::make_mut(&mut self.files);
         Arc::make_mut(files.entry(path.clone()).or_default()).append(more);
@@ -138,8 +138,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Refuses a file that does not fit. Returns its current size and the directories to create.
-    fn admit(&self, path: &DeskPath, bytes: u64, growth: Growth) -> Result<(u64, Vec<DeskPath>), DeskError> {
+    /// Refuses a file that does not fit; `grown` is its size, given the current one. Returns the current size and the
+    /// directories to create.
+    fn admit(
+        &self,
+        path: &DeskPath,
+        grown: impl FnOnce(u64) -> u64,
+    ) -> Result<(u64, Vec<DeskPath>), DeskError> {
         // Nobody writes below the mount, not even the engine.
         if self.mounts.is_some() && path.is_within(&DeskPath::of(Zone::CONTEXTS)) {
             return Err(DeskError::ReadOnly { path: path.clone() });
@@ -151,10 +156,7 @@ impl Desk {
             None => None,
         };
         let held = was.unwrap_or(0);
-        let file_bytes = match growth {
-            Growth::Replace => bytes,
-            Growth::Add => held.saturating_add(bytes),
-        };
+        let file_bytes = grown(held);
         let bytes_max = self.limits.file_bytes_max;
         if file_bytes > bytes_max {
             return Err(DeskError::FileTooLarge { path: path.clone(), bytes: file_bytes, bytes_max });
@@ -198,11 +200,4 @@ impl Desk {
         }
         Ok(new)
     }
-}
-
-/// Whether new bytes replace a file or extend it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Growth {
-    Replace,
-    Add,
 }

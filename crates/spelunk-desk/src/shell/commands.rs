@@ -48,7 +48,6 @@ pub(super) struct Guard {
     /// Where that thread's stack begins.
     stack_start: usize,
     stack_bytes_max: usize,
-    /// The longest text that may be run as a script.
     script_bytes_max: usize,
     /// Why commands were stopped, each reason once: the interpreter does not report reasons.
     reasons: Mutex<BTreeSet<&'static str>>,

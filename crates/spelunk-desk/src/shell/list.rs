@@ -11,7 +11,6 @@ const OPTIONS: &str = "1aAdFhlprRSt";
 /// The size limit of a listing: more than any script is shown, while `ls -R / / / …` could run forever.
 const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// `ls` as a command of the interpreter.
 pub(super) struct List;
 
 #[async_trait]
@@ -124,7 +123,6 @@ impl Listing {
         self.options.contains(option)
     }
 
-    /// Starts the section of a directory.
     fn head(&mut self, name: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');

@@ -132,11 +132,8 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn exists(&self, path: &Path) -> Result<bool> {
-        let Ok(path) = text(path) else { return Ok(false) };
-        let FileReply::Exists(exists) = self.ask(&FileRequest::Exists(path), None)?.0 else {
-            return Err(confused());
-        };
-        Ok(exists)
+        // A name that is invalid on the desk does not exist on it.
+        Ok(self.found(path).is_ok())
     }
 
     async fn rename(&self, from: &Path, to: &Path) -> Result<()> {

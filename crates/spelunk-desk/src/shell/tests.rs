@@ -22,13 +22,10 @@ fn desk() -> Desk {
 }
 
 fn shell(desk: &mut Desk, script: &str) -> String {
-    let outcome = super::run(desk, script, None).unwrap();
-    let changed: Vec<String> = outcome.changed.iter().map(ToString::to_string).collect();
-    if changed.is_empty() {
-        outcome.text
-    } else {
-        format!("{}changed: {}\n", outcome.text, changed.join(" "))
-    }
+    let before = desk.clone();
+    let text = super::run(desk, script, None).unwrap();
+    let changed: Vec<String> = desk.changed_since(&before).iter().map(ToString::to_string).collect();
+    if changed.is_empty() { text } else { format!("{text}changed: {}\n", changed.join(" ")) }
 }
 
 fn check(script: &str, expected: &Expect) {
@@ -317,12 +314,12 @@ fn every_script_begins_anew() {
 
 #[test]
 fn standard_input_is_given() {
-    let outcome = super::run(&mut desk(), "wc -l; echo done", Some("a\nb\n")).unwrap();
+    let text = super::run(&mut desk(), "wc -l; echo done", Some("a\nb\n")).unwrap();
     expect![[r#"
         2
         done
     "#]]
-    .assert_eq(&outcome.text);
+    .assert_eq(&text);
 }
 
 #[test]

@@ -4,35 +4,32 @@
 use serde_json::Value;
 
 use super::wire::BufferAction;
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
-/// The maximum number of parts in one buffer.
 const PARTS_MAX: u64 = 1000;
 const NAME_BYTES_MAX: usize = 64;
 const JOIN_BYTES_MAX: usize = 1000;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let arguments: wire::Buffer = arguments("Buffer", value)?;
     if arguments.join.as_ref().is_some_and(|join| join.len() > JOIN_BYTES_MAX) {
         return Err(refused("Buffer", format!("`join` must have at most {JOIN_BYTES_MAX} bytes")));
     }
-    if arguments.action == BufferAction::List {
-        return list(desk);
-    }
-    let Some(name) = arguments.name.as_deref() else {
-        return Err(refused("Buffer", "`name` is missing"));
+    let (name, path) = match (arguments.action, arguments.name.as_deref()) {
+        (BufferAction::List, _) => return list(desk),
+        (_, Some(name)) => (name, path_of(name)?),
+        (_, None) => return Err(refused("Buffer", "`name` is missing")),
     };
-    let path = path_of(name)?;
     match arguments.action {
+        BufferAction::List => list(desk),
         BufferAction::Append => append(desk, name, &path, arguments.text.as_deref()),
         BufferAction::Read => read(desk, name, &path, &arguments),
-        BufferAction::List => list(desk),
         BufferAction::Pop => pop(desk, name, &path),
         BufferAction::Clear => {
             parts(desk, name, &path)?;
             desk.discard(&path);
-            Ok(Outcome { text: format!("buffer `{name}` was removed"), changed: vec![path] })
+            Ok(format!("buffer `{name}` was removed"))
         }
         BufferAction::Assemble => assemble(desk, name, &path, &arguments),
     }
@@ -47,7 +44,7 @@ fn path_of(name: &str) -> Result<DeskPath, DeskError> {
     Ok(DeskPath::parse(&format!("{}/{name}.jsonl", Zone::BUFFERS))?)
 }
 
-fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> Result<Outcome, DeskError> {
+fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> Result<String, DeskError> {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Err(refused("Buffer", "`text` is missing"));
     };
@@ -63,13 +60,10 @@ fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> R
     desk.put_more(path, format!("{}\n", Value::from(text)).as_bytes())?;
     let n_chars =
         held.iter().map(|part| part.chars().count() as u64).sum::<u64>() + text.chars().count() as u64;
-    Ok(Outcome {
-        text: format!("buffer `{name}` has {}", size(n_parts, n_chars)),
-        changed: vec![path.clone()],
-    })
+    Ok(format!("buffer `{name}` has {}", size(n_parts, n_chars)))
 }
 
-fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> Result<Outcome, DeskError> {
+fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> Result<String, DeskError> {
     let parts = parts(desk, name, path)?;
     let as_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = arguments.first.unwrap_or(1).max(1);
@@ -83,11 +77,10 @@ fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> R
     let text = wanted.join(arguments.join.as_deref().unwrap_or("\n"));
     let text =
         show::bounded(&text, desk.limits().output_bytes_max, "read fewer parts with `first` and `limit`");
-    let text = format!("{text}\n[parts {first}-{last} of {} in buffer `{name}`]\n", parts.len());
-    Ok(Outcome { text, changed: Vec::new() })
+    Ok(format!("{text}\n[parts {first}-{last} of {} in buffer `{name}`]\n", parts.len()))
 }
 
-fn list(desk: &Desk) -> Result<Outcome, DeskError> {
+fn list(desk: &Desk) -> Result<String, DeskError> {
     let mut text = String::new();
     for (file, _) in desk.list(&DeskPath::of(Zone::BUFFERS))? {
         let Some(name) = file.strip_suffix(".jsonl") else { continue };
@@ -99,30 +92,23 @@ fn list(desk: &Desk) -> Result<Outcome, DeskError> {
     if text.is_empty() {
         text.push_str("[there are no buffers]\n");
     }
-    let text = show::bounded(&text, desk.limits().output_bytes_max, "clear some");
-    Ok(Outcome { text, changed: Vec::new() })
+    Ok(show::bounded(&text, desk.limits().output_bytes_max, "clear some"))
 }
 
-fn pop(desk: &mut Desk, name: &str, path: &DeskPath) -> Result<Outcome, DeskError> {
+fn pop(desk: &mut Desk, name: &str, path: &DeskPath) -> Result<String, DeskError> {
     let mut parts = parts(desk, name, path)?;
     let Some(last) = parts.pop() else {
         return Err(DeskError::NoBuffer { name: name.to_owned(), there: " with any parts".to_owned() });
     };
-    let mut rest = String::new();
-    for part in &parts {
-        rest.push_str(&format!("{}\n", Value::from(part.as_str())));
-    }
+    let rest: Vec<String> = parts.iter().map(|part| Value::from(part.as_str()).to_string() + "\n").collect();
     if parts.is_empty() {
         desk.discard(path);
     } else {
-        desk.put(path, rest)?;
+        desk.put(path, rest.concat())?;
     }
     let last = show::bounded(&last, desk.limits().output_bytes_max, "it was removed from the buffer");
-    let text = format!(
-        "{last}\n[removed from buffer `{name}`, which has {} left]\n",
-        show::counted(parts.len() as u64, "part", "parts")
-    );
-    Ok(Outcome { text, changed: vec![path.clone()] })
+    let left = show::counted(parts.len() as u64, "part", "parts");
+    Ok(format!("{last}\n[removed from buffer `{name}`, which has {left} left]\n"))
 }
 
 fn assemble(
@@ -130,7 +116,7 @@ fn assemble(
     name: &str,
     path: &DeskPath,
     arguments: &wire::Buffer,
-) -> Result<Outcome, DeskError> {
+) -> Result<String, DeskError> {
     let Some(target) = arguments.path.as_deref() else {
         return Err(refused(
             "Buffer",
@@ -146,10 +132,7 @@ fn assemble(
     let bytes = text.len();
     desk.write(&target, text)?;
     let parts = show::counted(parts.len() as u64, "part", "parts");
-    Ok(Outcome {
-        text: format!("wrote {parts} of buffer `{name}` to `{target}`, {bytes} bytes"),
-        changed: vec![target],
-    })
+    Ok(format!("wrote {parts} of buffer `{name}` to `{target}`, {bytes} bytes"))
 }
 
 fn parts(desk: &Desk, name: &str, path: &DeskPath) -> Result<Vec<String>, DeskError> {

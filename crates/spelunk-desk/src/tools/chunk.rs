@@ -10,7 +10,7 @@ use spelunk_types::shorten;
 
 use self::cut::{ChunkRange, ChunkRule};
 use super::wire::ChunkBy;
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// The message if a file to be cut by headings has none.
@@ -22,7 +22,7 @@ const CHUNKS_MAX: usize = 50_000;
 /// The maximum tokens, lines or paragraphs of a chunk.
 const SIZE_MAX: u64 = 1_000_000;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Chunk { path, by, size, overlap } = arguments("Chunk", value)?;
     let path = DeskPath::parse(&path)?;
     let by = by.unwrap_or(ChunkBy::Tokens);
@@ -50,7 +50,6 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         chunk_count: pieces.len() as u64,
         chunks: pieces.iter().zip(0..).map(|(piece, index)| entry(&text, piece, index, &found)).collect(),
     };
-    let shown = summary(&manifest);
     let mut files = vec![(index_path(desk, &path, "chunks")?, json(&manifest)?)];
     if by == ChunkBy::Headings {
         let entries = found.iter().map(|heading| wire::HeadingEntry {
@@ -62,16 +61,14 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         let index = wire::HeadingsIndex { source_file, entries: entries.collect() };
         files.push((index_path(desk, &path, "headings_index")?, json(&index)?));
     }
+    let names: Vec<String> = files.iter().map(|(file, _)| format!("`{file}`")).collect();
+    let shown = summary(&manifest);
     let mut written = desk.clone();
-    for (file, content) in &files {
-        written.write(file, content.as_bytes())?;
+    for (file, content) in files {
+        written.write(&file, content)?;
     }
-    let mut changed: Vec<DeskPath> = files.into_iter().map(|(file, _)| file).collect();
-    let names: Vec<String> = changed.iter().map(|file| format!("`{file}`")).collect();
-    let text = format!("{shown}[written to {}; read a chunk with Read, by its lines]\n", names.join(" and "));
     *desk = written;
-    changed.sort_unstable();
-    Ok(Outcome { text, changed })
+    Ok(format!("{shown}[written to {}; read a chunk with Read, by its lines]\n", names.join(" and ")))
 }
 
 fn default_size(by: ChunkBy) -> u64 {
@@ -141,8 +138,9 @@ fn entry<'a>(text: &str, piece: &ChunkRange, index: u64, found: &'a [Heading]) -
     }
 }
 
-/// The path of a file's index. Two files with the same name do not share an index: the second gets a hash of its path.
-fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskError> {
+/// The path of a file's index of this kind: `chunks` or `headings_index`. Two files with the same name do not share an
+/// index: the second gets a hash of its path.
+pub fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskError> {
     let name = shorten(of.name(), 80).replace('…', "");
     let plain = DeskPath::parse(&format!("{}/{name}_{kind}.json", Zone::INDEXES))?;
     let is_free = match desk.entry(&plain) {

@@ -1,19 +1,34 @@
-//! Edit: replaces a text that must occur exactly once. A near miss is shown, to help the next attempt.
+//! Write: replaces a file or appends to it. Edit: replaces a text that must occur exactly once; a near miss is shown, to
+//! help the next attempt.
 
 use serde_json::Value;
 use spelunk_types::shorten;
 
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// Characters shown of a text in an error.
 const SHOWN_CHARS_MAX: usize = 80;
-/// Lines shown of a near miss.
 const NEAR_LINES_MAX: usize = 6;
 /// Locations listed if there are several.
 const PLACES_MAX: usize = 10;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn write(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
+    let wire::Write { path, content, append } = arguments("Write", value)?;
+    let path = DeskPath::parse(&path)?;
+    let (bytes, n_lines) = (content.len() as u64, content.lines().count() as u64);
+    let done = if append {
+        desk.append(&path, content.as_bytes())?;
+        "added"
+    } else {
+        desk.write(&path, content)?;
+        "wrote"
+    };
+    let (bytes, lines) = (show::counted(bytes, "byte", "bytes"), show::counted(n_lines, "line", "lines"));
+    Ok(format!("{done} {bytes} ({lines}) to `{path}`"))
+}
+
+pub(super) fn edit(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Edit { path, old, new, all } = arguments("Edit", value)?;
     let path = DeskPath::parse(&path)?;
     if old.is_empty() {
@@ -51,7 +66,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     let edited = text.replace(&old, &new);
     desk.write(&path, edited)?;
     let places = show::counted(n_found, "place", "places");
-    Ok(Outcome { text: format!("edited `{path}` in {places}, line {first_line}"), changed: vec![path] })
+    Ok(format!("edited `{path}` in {places}, line {first_line}"))
 }
 
 fn line_of(text: &str, at: usize) -> u64 {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 const TAG_CHARS_MAX: usize = 100;
@@ -10,7 +10,7 @@ const SOURCE_CHARS_MAX: usize = 1000;
 const CONTENT_BYTES_MAX: usize = 64 * 1024;
 const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Evidence { tag, content, metadata, source } = arguments("Evidence", value)?;
     let tag = tag.trim();
     if tag.is_empty() || tag.chars().count() > TAG_CHARS_MAX {
@@ -43,8 +43,5 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     let line = serde_json::to_string(&record)
         .map_err(|error| refused("Evidence", show::on_one_line(&error.to_string(), 200)))?;
     desk.put_more(&path, format!("{line}\n").as_bytes())?;
-    Ok(Outcome {
-        text: format!("evidence {sequence} recorded under `{}`", show::on_one_line(tag, 100)),
-        changed: vec![path],
-    })
+    Ok(format!("evidence {sequence} recorded under `{}`", show::on_one_line(tag, 100)))
 }

@@ -4,7 +4,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
 
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, show};
 
 const FILES_DEFAULT: u64 = 200;
@@ -12,7 +12,7 @@ const FILES_MAX: u64 = 2000;
 const PATTERNS_MAX: usize = 50;
 const PATTERN_BYTES_MAX: usize = 500;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Glob { pattern, path, limit } = arguments("Glob", value)?;
     let base = path.as_deref().map_or_else(|| Ok(DeskPath::top()), DeskPath::parse)?;
     desk.require(&base)?;
@@ -32,8 +32,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         n if n > limit => format!("[{limit} of {n} files; narrow the pattern or raise `limit`]\n"),
         n => format!("[{}]\n", show::counted(n as u64, "file", "files")),
     });
-    let text = show::bounded(&text, desk.limits().output_bytes_max, "narrow the pattern");
-    Ok(Outcome { text, changed: Vec::new() })
+    Ok(show::bounded(&text, desk.limits().output_bytes_max, "narrow the pattern"))
 }
 
 #[derive(Debug)]

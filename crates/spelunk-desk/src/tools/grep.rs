@@ -10,16 +10,15 @@ use spelunk_context::{GrepMatch, GrepQuery, ReadError, Reader};
 
 use super::glob::Globs;
 use super::wire::GrepMode;
-use super::{Outcome, arguments, wire};
+use super::{arguments, wire};
 use crate::{Desk, DeskError, DeskPath, show};
 
 const SHOWN_DEFAULT: u64 = 100;
 const SHOWN_MAX: u64 = 2000;
 const CONTEXT_LINES_MAX: u64 = 20;
-/// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 5;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let asked: wire::Grep = arguments("Grep", value)?;
     let base = asked.path.as_deref().map_or_else(|| Ok(DeskPath::top()), DeskPath::parse)?;
     desk.require(&base)?;
@@ -37,8 +36,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         GrepMode::Files => found.names(limit, |path, _| format!("{path}\n")),
         GrepMode::Count => found.names(limit, |path, n_matches| format!("{n_matches:>8} {path}\n")),
     };
-    let text = show::bounded(&text, desk.limits().output_bytes_max, "narrow `pattern`, `path` or `glob`");
-    Ok(Outcome { text, changed: Vec::new() })
+    Ok(show::bounded(&text, desk.limits().output_bytes_max, "narrow `pattern`, `path` or `glob`"))
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +85,6 @@ fn search(
 }
 
 impl GrepResults {
-    /// The matching lines, grouped by file.
     fn lines(&self) -> String {
         let mut text = String::new();
         let mut n_shown = 0;
@@ -110,7 +107,6 @@ impl GrepResults {
         text
     }
 
-    /// One line per file.
     fn names(&self, limit: u64, line: impl Fn(&DeskPath, u64) -> String) -> String {
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut text: String =

@@ -3,16 +3,15 @@
 use serde_json::Value;
 use spelunk_types::shorten;
 
-use super::{Outcome, arguments, refused, wire};
+use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, show};
 
 const LINES_DEFAULT: u64 = 400;
 const LINES_MAX: u64 = 5000;
 const BYTES_DEFAULT: u64 = 8000;
-/// Characters shown of one line.
 const LINE_CHARS_MAX: usize = 2000;
 
-pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
+pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {
     let wire::Read { path, offset, limit, byte_offset, byte_limit } = arguments("Read", value)?;
     let path = DeskPath::parse(&path)?;
     let by_bytes = byte_offset.is_some() || byte_limit.is_some();
@@ -22,17 +21,11 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
             "give either lines (`offset`, `limit`) or bytes (`byte_offset`, `byte_limit`)",
         ));
     }
-    let text = if by_bytes {
-        read_bytes(desk, &path, byte_offset.unwrap_or(0), byte_limit.unwrap_or(BYTES_DEFAULT))?
-    } else {
-        read_lines(
-            desk,
-            &path,
-            offset.unwrap_or(1).max(1),
-            limit.unwrap_or(LINES_DEFAULT).clamp(1, LINES_MAX),
-        )?
-    };
-    Ok(Outcome { text, changed: Vec::new() })
+    if by_bytes {
+        return read_bytes(desk, &path, byte_offset.unwrap_or(0), byte_limit.unwrap_or(BYTES_DEFAULT));
+    }
+    let n_max = limit.unwrap_or(LINES_DEFAULT).clamp(1, LINES_MAX);
+    read_lines(desk, &path, offset.unwrap_or(1).max(1), n_max)
 }
 
 fn read_lines(desk: &Desk, path: &DeskPath, first: u64, n_max: u64) -> Result<String, DeskError> {

@@ -23,11 +23,12 @@ fn desk() -> Desk {
 
 /// The text of an outcome with the files that changed, or the error.
 fn call(desk: &mut Desk, name: &str, arguments: &Value) -> String {
+    let before = desk.clone();
     match run_tool(desk, name, arguments) {
-        Ok(outcome) => {
-            let changed: Vec<String> = outcome.changed.iter().map(ToString::to_string).collect();
-            let end = if outcome.text.ends_with('\n') { "" } else { "\n" };
-            format!("{}{end}changed: {}\n", outcome.text, changed.join(" "))
+        Ok(text) => {
+            let changed: Vec<String> = desk.changed_since(&before).iter().map(ToString::to_string).collect();
+            let end = if text.ends_with('\n') { "" } else { "\n" };
+            format!("{text}{end}changed: {}\n", changed.join(" "))
         }
         Err(error) => format!("error: {error}\n"),
     }

@@ -48,9 +48,7 @@ pub(super) struct Edit {
 #[serde(deny_unknown_fields)]
 pub(super) struct Grep {
     pub(super) pattern: String,
-    #[serde(default)]
     pub(super) path: Option<String>,
-    #[serde(default)]
     pub(super) glob: Option<OneOrMany>,
     #[serde(default, alias = "-i", deserialize_with = "flag")]
     pub(super) ignore_case: bool,
@@ -79,13 +77,11 @@ pub(super) enum GrepMode {
 #[serde(deny_unknown_fields)]
 pub(super) struct Glob {
     pub(super) pattern: OneOrMany,
-    #[serde(default)]
     pub(super) path: Option<String>,
     #[serde(default, deserialize_with = "number")]
     pub(super) limit: Option<u64>,
 }
 
-/// A string, or a list of strings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OneOrMany {
@@ -178,9 +174,7 @@ pub(super) struct Evidence {
     pub(super) tag: String,
     #[serde(alias = "text")]
     pub(super) content: String,
-    #[serde(default)]
     pub(super) metadata: Option<Value>,
-    #[serde(default)]
     pub(super) source: Option<String>,
 }
 
@@ -203,7 +197,6 @@ pub(super) struct Buffer {
     pub(super) text: Option<String>,
     #[serde(default, alias = "file_path")]
     pub(super) path: Option<String>,
-    #[serde(default)]
     pub(super) join: Option<String>,
     #[serde(default, alias = "offset", deserialize_with = "number")]
     pub(super) first: Option<u64>,
@@ -227,7 +220,6 @@ pub(super) enum BufferAction {
 pub(super) struct Shell {
     #[serde(alias = "script")]
     pub(super) command: String,
-    #[serde(default)]
     pub(super) stdin: Option<String>,
 }
 

@@ -1,25 +1,26 @@
-//! Drives a run from its root frame to its outcome: the answer, a cancellation, a limit or an error.
+//! A run in progress: drives it from its root frame to its outcome, which is the answer, a cancellation, a limit or an
+//! error, and lets its owner wait for that or stop it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use spelunk_context::{DocEntry, Drift};
 use spelunk_journal::JournalError;
 use spelunk_types::{ErrorCode, EventKind, Explain, FrameId, Grounding, RunId, RunOutcome};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::frame::Run;
-use crate::{Answer, BudgetExceeded, Cancel, Frame, FrameError, Stop, Task};
+use crate::{Answer, BudgetExceeded, Cancel, EventStream, Frame, FrameError, Stop, Task};
 
-/// The result of a run.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct RunResult {
-    /// The id of the run.
     pub run: RunId,
-    /// The recorded outcome.
     pub outcome: RunOutcome,
-    /// The answer, if there is one.
     pub answer: Option<Answer>,
     /// Why there is no answer, or only a partial one.
     pub error: Option<FrameError>,
@@ -34,6 +35,50 @@ impl RunResult {
             RunOutcome::Failed { code, .. } => Some(*code),
             RunOutcome::Cancelled => Some(ErrorCode::Cancelled),
         }
+    }
+}
+
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RunHandle {
+    pub run: RunId,
+    /// Every event of the run, from the first.
+    pub events: EventStream,
+    pub cancel: Cancel,
+    pub(super) cut_off: CutOff,
+    pub(super) driver: JoinSet<RunResult>,
+    pub(super) written: oneshot::Receiver<()>,
+}
+
+/// Marks the run as cut off when dropped before its end: nothing is recorded from then on.
+pub(super) struct CutOff(pub(super) Arc<AtomicBool>);
+
+impl Drop for CutOff {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl RunHandle {
+    /// Waits for the end of the run. Dropping the handle instead stops the run immediately, as a crash would.
+    pub async fn join(mut self) -> RunResult {
+        drop(self.events);
+        let ended = self.driver.join_next().await.expect("the set holds the run's task");
+        // The journal is complete and unlocked once the writer thread has finished.
+        drop(self.written.await);
+        ended.unwrap_or_else(|error| {
+            let stop = Stop::Bug { frame: FrameId::root(), message: error.to_string() };
+            let outcome = RunOutcome::Failed { code: ErrorCode::Bug, message: stop.to_string() };
+            RunResult { run: self.run, outcome, answer: None, error: Some(FrameError::Stopped(stop)) }
+        })
+    }
+
+    /// Stops the run immediately, as a crash would: nothing more is recorded, and calls in flight are lost. Returns
+    /// once another handle can resume it.
+    pub async fn abandon(self) {
+        let Self { cut_off, mut driver, written, .. } = self;
+        drop(cut_off);
+        driver.shutdown().await;
+        drop(written.await);
     }
 }
 

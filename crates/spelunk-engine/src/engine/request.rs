@@ -9,14 +9,12 @@ use spelunk_types::{Focus, SourceSpec, Strategy};
 use crate::{CallerTurn, EngineError, Program, RunSettings};
 
 /// A new run. The corpus was opened with [`Engine::open_corpus`](crate::Engine::open_corpus) from the same sources.
+#[expect(missing_docs, reason = "the names say it")]
 pub struct RunRequest {
-    /// The question, in plain text.
     pub question: String,
-    /// The text to answer from.
     pub corpus: Corpus,
     /// Where the corpus came from, for a later resume.
     pub sources: Vec<SourceSpec>,
-    /// How to answer the question.
     pub strategy: Strategy,
     /// The model of the root frame.
     pub model: Arc<dyn Model>,
@@ -36,13 +34,10 @@ pub struct RunRequest {
     pub program: Option<Program>,
 }
 
-/// What a run is resumed with.
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ResumeRequest {
-    /// The model it was started with.
     pub model: Arc<dyn Model>,
-    /// The sub-model it was started with, if any.
     pub sub_model: Option<Arc<dyn Model>>,
-    /// The synthesis model it was started with, if any.
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// Spending limits may differ from before; the others come from the journal.
     pub settings: RunSettings,

@@ -6,8 +6,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use spelunk_context::{DocEntry, Pin, Pins, View};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_model::Model;
+use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
-    BlobId, CorpusRecord, Event, Limits, ModelRef, OtherModels, RunId, ScanOptions, SourceSpec, Strategy,
+    BlobId, CorpusRecord, Event, EventKind, JOURNAL_FORMAT, Limits, ModelRef, OtherModels, RunId,
+    ScanOptions, SourceSpec, Strategy,
 };
 
 use super::{ResumeRequest, RunRequest};
@@ -20,36 +22,38 @@ use crate::{EngineError, strategy};
 const CONTEXT_BYTES_MAX: u64 = 1_000_000;
 const CONTEXT_DOCUMENTS_MAX: usize = 200;
 
-/// The start of a new run, without the record of its corpus.
+/// The first event of a new run, without the record of its corpus.
 pub(super) fn start_of(
     request: &RunRequest,
     model_names: &[String],
     tools: &ExternalTools,
     scan: &ScanOptions,
     blobs: &Blobs,
-) -> Result<RunStart, JournalError> {
+) -> Result<EventKind, JournalError> {
     let (strategy, limits) = (request.strategy, request.settings.limits.clone());
     let (model, sub_model) =
         (request.model.reference().clone(), reference(request.sub_model.as_ref()).cloned());
     let synthesis = reference(request.synthesis_model.as_ref()).cloned();
     let other_models = OtherModels { synthesis, names: model_names.to_vec() };
-    Ok(RunStart {
+    Ok(EventKind::RunStarted {
+        format: JOURNAL_FORMAT,
         engine: env!("CARGO_PKG_VERSION").to_owned(),
+        interpreter: INTERPRETER_VERSION,
         question: blobs.keep(&request.question)?,
         strategy,
         sources: request.sources.clone(),
-        scan: scan.clone(),
+        scan: Box::new(scan.clone()),
         corpus_digest: request.corpus.digest().clone(),
         corpus: None,
         settings_digest: settings_digest(&model, sub_model.as_ref(), &other_models, strategy, &limits),
         model,
-        sub_model,
-        other_models,
+        sub_model: sub_model.map(Box::new),
+        other_models: (other_models != OtherModels::default()).then(|| Box::new(other_models)),
         schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
         turn: request.turn.as_ref().map(|turn| blobs.keep(&turn.to_json())).transpose()?,
         tools: tools.to_json().map(|text| blobs.keep(&text)).transpose()?,
         focus: request.focus,
-        limits,
+        limits: Box::new(limits),
     })
 }
 

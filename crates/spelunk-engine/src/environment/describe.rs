@@ -6,11 +6,9 @@ use spelunk_sandbox::Value;
 
 use super::{Environment, Shape, tables};
 
-/// Names listed for a dictionary of documents.
 const NAMES_MAX: usize = 40;
 const NAME_CHARS_MAX: usize = 120;
 
-/// The description, and the text that it shows.
 pub(super) fn describe(environment: &Environment, variables: &[(String, Value)]) -> (String, Preview) {
     let context = variables.iter().find(|(name, _)| name == "context").map(|(_, value)| value);
     let mut text = match (environment.shape, context) {

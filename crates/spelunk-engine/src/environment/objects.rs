@@ -2,16 +2,15 @@
 //! or `list` they represent; each operation is served here and reads only what it needs.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
-mod documents;
+mod collections;
 mod pattern;
-mod records;
 mod text;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use spelunk_context::{JsonRecords, LazyText, PyPattern, TextError, View};
+use spelunk_context::{JsonRecords, LazyText, PyPattern, RecordShape, TextError, View};
 use spelunk_sandbox::{Handle, HostCall, Value};
 use spelunk_types::Limits;
 
@@ -91,9 +90,9 @@ impl Objects {
     pub(super) fn serve(&self, call: &mut HostCall) -> Result<Value, Refusal> {
         let object = call.receiver.as_ref().and_then(|handle| self.object(handle));
         match object {
-            Some(Object::Documents) => documents::serve(self, call),
+            Some(Object::Documents) => collections::serve_documents(self, call),
             Some(Object::Text(doc_idx)) => text::serve(self, self.lazy(doc_idx)?.as_ref(), call),
-            Some(Object::Records(doc_idx)) => records::serve(self.json(doc_idx)?.as_ref(), call),
+            Some(Object::Records(doc_idx)) => collections::serve_records(self.json(doc_idx)?.as_ref(), call),
             Some(Object::TextRange(part)) => {
                 let whole = self.lazy(part.doc_idx)?;
                 let piece = whole.slice(part.chars).map_err(refused)?;
@@ -156,8 +155,8 @@ impl Objects {
         if let Some(records) = lock(&self.records).get(&doc_idx) {
             return Ok(Arc::clone(records));
         }
-        let text = self.lazy(doc_idx)?;
-        let records = Arc::new(records::open(text).map_err(refused)?);
+        let records = JsonRecords::open(self.lazy(doc_idx)?, RecordShape::Lines).map_err(refused)?;
+        let records = Arc::new(records);
         lock(&self.records).insert(doc_idx, Arc::clone(&records));
         Ok(records)
     }
@@ -173,11 +172,7 @@ fn refused(error: TextError) -> Refusal {
         TextError::Pattern(_) => "re.error",
         TextError::Read(_) => "NotFound",
         TextError::NoRecord { .. } => "IndexError",
-        TextError::Value { .. }
-        | TextError::Backtracks { .. }
-        | TextError::MatchTooLong { .. }
-        | TextError::ResultTooLarge { .. }
-        | TextError::NoRecords { .. } => "ValueError",
+        _ => "ValueError",
     };
     let hint = spelunk_types::Explain::hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
     Refusal::new(kind, format!("{error}{hint}"))

@@ -20,15 +20,13 @@ impl Frame {
     /// Calls this frame's model. The call's id is assigned now, before anything is awaited:
     /// identity follows program order.
     pub fn ask(&self, prompt: Prompt) -> Asking {
-        let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
-        self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::Turn })
+        self.ask_for(Purpose::Turn, self.model(), prompt)
     }
 
     /// Like [`Self::ask`], with a reply that is not from the cache. If too little budget remains, the call is refused and
     /// the run continues.
     pub(crate) fn ask_anew(&self, prompt: Prompt) -> Asking {
-        let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
-        self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::FreshSubCall })
+        self.ask_for(Purpose::FreshSubCall, self.model(), prompt)
     }
 
     /// Sends many prompts at once; replies are in the order of the prompts.
@@ -44,8 +42,7 @@ impl Frame {
 
     /// Like [`Self::ask_sub`], with a reply that is not from the cache.
     pub(crate) fn ask_sub_anew(&self, prompt: Prompt) -> Asking {
-        let model = Arc::clone(self.run().model(Role::Sub));
-        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::FreshSubCall })
+        self.ask_for(Purpose::FreshSubCall, self.run().model(Role::Sub), prompt)
     }
 
     /// Like [`Self::ask_sub`], with a named model.
@@ -67,16 +64,20 @@ impl Frame {
     /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
     /// run continues.
     pub(crate) fn ask_synthesis(&self, prompt: Prompt) -> Asking {
-        let model = Arc::clone(self.run().model(Role::Synthesis));
-        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Synthesis })
+        self.ask_for(Purpose::Synthesis, self.run().model(Role::Synthesis), prompt)
+    }
+
+    fn ask_for(&self, purpose: Purpose, model: &Arc<dyn Model>, prompt: Prompt) -> Asking {
+        let (prompt, model) = (Arc::new(prompt), Arc::clone(model));
+        self.ask_at(self.take_call(), Ask { prompt, model, purpose })
     }
 
     pub(crate) fn next_call(&self) -> CallId {
-        CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
+        CallId { frame: self.id().clone(), ordinal: self.shared.counters.calls.load(Ordering::Relaxed) }
     }
 
     pub(crate) fn take_call(&self) -> CallId {
-        let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
+        let ordinal = self.shared.counters.calls.fetch_add(1, Ordering::Relaxed);
         CallId { frame: self.id().clone(), ordinal }
     }
 

@@ -69,7 +69,6 @@ pub(crate) async fn attempt(
     }
 }
 
-/// Whether the provider reports that it does not support schemas for this model.
 pub(crate) fn refuses_schema(error: &ModelError) -> bool {
     matches!(error, ModelError::FeatureRefused { feature: Feature::Schema, .. })
 }

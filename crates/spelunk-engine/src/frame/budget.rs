@@ -58,7 +58,7 @@ impl Frame {
         let Some(exceeded) = self.is_time_short() else { return Ok(()) };
         self.tell_limit(&exceeded).await?;
         let message = format!("`limits.run_ms_max` is {}", exceeded.value);
-        Err(FrameError::Child { frame: self.id().clone(), code: ErrorCode::TimeExhausted, message })
+        Err(self.failure(ErrorCode::TimeExhausted, message))
     }
 
     /// The first limit that `n_calls` calls with this prompt would exceed.

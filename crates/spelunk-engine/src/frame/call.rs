@@ -48,10 +48,7 @@ pub(super) enum Purpose {
 }
 
 /// The result of paying for a call: a reply, or a refusal that the frame can handle.
-enum Paid {
-    Reply(Reply),
-    Refused(BudgetExceeded),
-}
+type Paid = Result<Reply, BudgetExceeded>;
 
 impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
@@ -62,7 +59,7 @@ impl Frame {
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
         let was_asked = run.replay.was_asked(&call, &digest);
         if was_asked == Some(false) {
-            return Err(Stop::Diverged { call }.into());
+            return Err(Stop::Diverged { what: format!("call `{call}` differs") }.into());
         }
         if let Some(outcome) = run.replay.settled(&call).filter(|_| was_asked.is_some()) {
             return self.replay_outcome(call, outcome);
@@ -88,13 +85,13 @@ impl Frame {
             return Ok(reply);
         }
         match self.ask_live((&call, &ask), (&digest, &key), reasons).await? {
-            Paid::Reply(reply) => {
+            Ok(reply) => {
                 if let Some(shared) = &mut shared {
                     **shared = Some(reply.clone());
                 }
                 Ok(reply)
             }
-            Paid::Refused(exceeded) => {
+            Err(exceeded) => {
                 self.tell_limit(&exceeded).await?;
                 let (code, message) = (exceeded.code(), exceeded.to_string());
                 Err(self.remember_failure(call, code, message))
@@ -138,14 +135,14 @@ impl Frame {
         if ask.purpose != Purpose::FreshSubCall {
             run.keep_in_cache(key.clone(), &reply)?;
         }
-        Ok(Paid::Reply(reply))
+        Ok(Ok(reply))
     }
 
     /// Handles a refusal by the budget: a frame cannot continue without its next step.
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
-            Purpose::SubCall | Purpose::FreshSubCall | Purpose::Synthesis => Ok(Paid::Refused(exceeded)),
+            Purpose::SubCall | Purpose::FreshSubCall | Purpose::Synthesis => Ok(Err(exceeded)),
         }
     }
 

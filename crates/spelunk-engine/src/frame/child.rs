@@ -33,7 +33,7 @@ impl Frame {
     }
 
     fn open_child(&self, task: Task, door: Door) -> BoxFuture<'static, Result<Answer, FrameError>> {
-        let idx = self.shared.n_children.fetch_add(1, Ordering::Relaxed);
+        let idx = self.shared.counters.children.fetch_add(1, Ordering::Relaxed);
         let child = self.id().child(idx);
         let past = self.move_past_failures();
         let frame = self.clone();
@@ -89,7 +89,7 @@ impl Frame {
         } else {
             return Ok(());
         };
-        Err(FrameError::Refused { frame: self.id().clone(), code, message })
+        Err(self.refusal(code, message))
     }
 
     /// Propagates errors that stop the run and failures that are already recorded; any other error

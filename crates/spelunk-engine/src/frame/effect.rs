@@ -41,7 +41,7 @@ impl Frame {
         arguments: Value,
     ) -> BoxFuture<'static, Result<Acted, FrameError>> {
         let (frame, tool, past) = (self.clone(), tool.clone(), self.move_past_failures());
-        let ordinal = self.shared.n_effects.fetch_add(1, Ordering::Relaxed);
+        let ordinal = self.shared.counters.effects.fetch_add(1, Ordering::Relaxed);
         let effect = EffectId { frame: self.id().clone(), ordinal };
         Box::pin(async move {
             durable(past).await?;
@@ -58,7 +58,9 @@ impl Frame {
         let (run, written) = (self.run(), arguments.to_string());
         let mut is_decided = false;
         match run.replay.effect(&effect, &tool.name, &written) {
-            Err(()) => return Err(Stop::EffectDiverged { effect }.into()),
+            Err(()) => {
+                return Err(Stop::Diverged { what: format!("tool call `{effect}` differs") }.into());
+            }
             Ok(Some(RecordedEffect { outcome: Some(outcome), .. })) => return self.acted(outcome),
             Ok(Some(RecordedEffect { is_sent: true, class: EffectClass::Once, .. })) => {
                 match run.tools.decisions().get(&effect) {

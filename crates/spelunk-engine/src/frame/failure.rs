@@ -7,10 +7,10 @@ use spelunk_journal::JournalError;
 use spelunk_types::{CallId, CallOutcome, ErrorCode, EventKind, FrameId, FrameOutcome, Served};
 
 use super::Frame;
+use crate::FrameError;
 use crate::journal::writer::Receipt;
 use crate::sync::lock;
 
-/// A failure that is not yet recorded.
 #[derive(Debug)]
 pub(super) enum Failure {
     Call { call: CallId, code: ErrorCode, message: String },
@@ -18,6 +18,16 @@ pub(super) enum Failure {
 }
 
 impl Frame {
+    /// Why this frame has no answer.
+    pub(crate) fn failure(&self, code: ErrorCode, message: String) -> FrameError {
+        FrameError::Child { frame: self.id().clone(), code, message }
+    }
+
+    /// Why this frame could not do something.
+    pub(crate) fn refusal(&self, code: ErrorCode, message: String) -> FrameError {
+        FrameError::Refused { frame: self.id().clone(), code, message }
+    }
+
     pub(super) fn remember(&self, failure: Failure) {
         lock(&self.shared.unsettled).push(failure);
     }

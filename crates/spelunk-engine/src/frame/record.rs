@@ -1,21 +1,60 @@
-//! What a strategy records besides its calls: notes, warnings, cells, and observations that another
-//! process might make differently. On replay, existing records are kept and not repeated.
+//! What a strategy records besides its calls: notes, warnings, cells, an agent's files and tool calls, findings of
+//! earlier runs, and observations that another process might make differently. On replay, existing records are kept and
+//! not repeated: cells and tools run again, and their effects are checked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use spelunk_index::IndexProgress;
-use spelunk_journal::{Blobs, JournalError};
-use spelunk_types::{CallId, CellOutcome, Durability, EffectId, EventKind, Text};
+use spelunk_index::{IndexProgress, Notice};
+use spelunk_journal::{Blobs, JournalError, ReplyCache};
+use spelunk_types::{
+    AnalystReport, BlobId, CallId, CellOutcome, Confidence, Durability, EffectId, EventKind, FileChange, Text,
+};
 
 use super::failure::durable;
-use super::{Frame, Shared};
+use super::{Counters, Frame};
 use crate::journal::replay::{CellRecord, Ordinals, is_text};
+use crate::journal::wire;
+use crate::sync::blocking;
 use crate::{FrameError, Stop};
 
 /// How many times its limit recorded work may take on replay: the machine may be slower or busier
 /// now, and the journal has the outcome.
 pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolRecord {
+    pub(crate) name: String,
+    /// JSON as the model wrote it.
+    pub(crate) arguments: String,
+    pub(crate) failed: bool,
+    pub(crate) output: String,
+    pub(crate) files: Vec<ChangedFile>,
+    /// The digest of all files afterwards.
+    pub(crate) desk: BlobId,
+    pub(crate) took_ms: u64,
+}
+
+/// A changed file, with what the journal needs to restore it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangedFile {
+    Written { path: String, bytes: Arc<[u8]> },
+    Appended { path: String, bytes: Arc<[u8]> },
+    Removed { path: String },
+}
+
+impl ChangedFile {
+    fn keep(self, blobs: &Blobs) -> Result<FileChange, JournalError> {
+        Ok(match self {
+            Self::Written { path, bytes } => FileChange::Written { path, content: blobs.keep_bytes(&bytes)? },
+            Self::Appended { path, bytes } => {
+                FileChange::Appended { path, content: blobs.keep_bytes(&bytes)? }
+            }
+            Self::Removed { path } => FileChange::Removed { path },
+        })
+    }
+}
 
 impl Frame {
     /// Sends watchers an event that is not recorded.
@@ -53,7 +92,7 @@ impl Frame {
     /// Records something that the strategy learnt and that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
         let past = self.move_past_failures();
-        let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
+        let idx = self.shared.counters.notes.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
         if idx >= self.run().replay.n_noted(self.id()) {
             self.run().writer.record(self.id(), kind).await?;
@@ -64,6 +103,10 @@ impl Frame {
     /// Warns the user. A resumed run warns again, because it may still matter.
     pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
         Ok(self.run().writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
+    }
+
+    pub(crate) async fn warn_of(&self, notice: &Notice) -> Result<(), FrameError> {
+        self.warn(notice.to_string(), notice.hint().unwrap_or_default().to_owned()).await
     }
 
     /// Access to everything from outside that is neither a reply nor a child: the remaining budget,
@@ -78,7 +121,7 @@ impl Frame {
         R: Future<Output = Result<String, FrameError>> + Send,
     {
         let (frame, what, past) = (self.clone(), asked_for(what), self.move_past_failures());
-        let ordinal = self.shared.n_observed.fetch_add(1, Ordering::Relaxed);
+        let ordinal = self.shared.counters.observed.fetch_add(1, Ordering::Relaxed);
         async move {
             let run = frame.run();
             durable(past).await?;
@@ -101,23 +144,23 @@ impl Frame {
     }
 
     pub(crate) fn observes_next(&self, what: &str) -> bool {
-        let ordinal = self.shared.n_observed.load(Ordering::Relaxed);
+        let ordinal = self.shared.counters.observed.load(Ordering::Relaxed);
         self.run().replay.observed(self.id(), ordinal).is_some_and(|recorded| recorded.what == what)
     }
 
     /// The next cell, if the journal records it as stopped by a sandbox limit: it is not run again,
     /// because a clock could decide differently. The ordinals that it used are taken.
     pub(crate) fn limited_cell(&self) -> Option<CellRecord> {
-        let idx = self.shared.n_cells.load(Ordering::Relaxed);
+        let idx = self.shared.counters.cells.load(Ordering::Relaxed);
         let recorded = self.run().replay.cell(self.id(), idx)?;
         if !matches!(recorded.outcome, CellOutcome::Limited { .. }) {
             return None;
         }
-        let taken = recorded.taken;
-        self.shared.n_calls.fetch_add(taken.calls, Ordering::Relaxed);
-        self.shared.n_children.fetch_add(taken.children, Ordering::Relaxed);
-        self.shared.n_observed.fetch_add(taken.observed, Ordering::Relaxed);
-        self.shared.n_effects.fetch_add(taken.effects, Ordering::Relaxed);
+        let (taken, counters) = (recorded.taken, &self.shared.counters);
+        counters.calls.fetch_add(taken.calls, Ordering::Relaxed);
+        counters.children.fetch_add(taken.children, Ordering::Relaxed);
+        counters.observed.fetch_add(taken.observed, Ordering::Relaxed);
+        counters.effects.fetch_add(taken.effects, Ordering::Relaxed);
         let text = |text: &Text| self.run().blobs.text(text).ok();
         Some(CellRecord {
             code: text(&recorded.code)?,
@@ -133,8 +176,8 @@ impl Frame {
     pub(crate) fn is_replaying(&self) -> bool {
         let (replay, ordinals) = (&self.run().replay, self.ordinals());
         let call = CallId { frame: self.id().clone(), ordinal: ordinals.calls };
-        replay.cell(self.id(), self.shared.n_cells.load(Ordering::Relaxed)).is_some()
-            || replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed)).is_some()
+        replay.cell(self.id(), self.shared.counters.cells.load(Ordering::Relaxed)).is_some()
+            || replay.tool(self.id(), self.shared.counters.tools.load(Ordering::Relaxed)).is_some()
             || replay.has_call(&call)
             || replay.has_frame(&self.id().child(ordinals.children))
             || replay.observed(self.id(), ordinals.observed).is_some()
@@ -145,17 +188,17 @@ impl Frame {
     /// raised limit opens these.
     pub(crate) fn pass_over(&self, n_children: usize) {
         let n_children = u32::try_from(n_children).unwrap_or(u32::MAX);
-        self.shared.n_children.fetch_add(n_children, Ordering::Relaxed);
+        self.shared.counters.children.fetch_add(n_children, Ordering::Relaxed);
     }
 
     pub(crate) fn ordinals(&self) -> Ordinals {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
-        let Shared { n_calls, n_children, n_observed, n_effects, .. } = &*self.shared;
+        let Counters { calls, children, observed, effects, .. } = &self.shared.counters;
         Ordinals {
-            calls: count(n_calls),
-            children: count(n_children),
-            observed: count(n_observed),
-            effects: count(n_effects),
+            calls: count(calls),
+            children: count(children),
+            observed: count(observed),
+            effects: count(effects),
         }
     }
 
@@ -163,14 +206,13 @@ impl Frame {
     pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<(), FrameError> {
         // The output may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
-        let cell = self.shared.n_cells.fetch_add(1, Ordering::Relaxed);
+        let cell = self.shared.counters.cells.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
         if let Some(recorded) = self.run().replay.cell(self.id(), cell) {
             let is_same = recorded.outcome == record.outcome
                 && is_text(&recorded.code, &record.code)
                 && is_text(&recorded.output, &record.output);
-            let diverged = Stop::CellDiverged { frame: self.id().clone(), cell };
-            return if is_same { Ok(()) } else { Err(diverged.into()) };
+            return same_or(is_same, || format!("cell {cell} of frame `{}` ended differently", self.id()));
         }
         let draft = move |blobs: &Blobs| {
             let CellRecord { code, outcome, output, taken, took_ms } = record;
@@ -190,6 +232,110 @@ impl Frame {
         };
         Ok(self.record_texts(draft).await?)
     }
+
+    /// Records an agent's initial files, or checks them against the journal.
+    pub(crate) async fn lay_desk(&self, files: Vec<ChangedFile>, desk: BlobId) -> Result<(), FrameError> {
+        if let Some(recorded) = self.run().replay.laid(self.id()) {
+            return same_or(*recorded == desk, || format!("the files of frame `{}` differ", self.id()));
+        }
+        let draft = move |blobs: &Blobs| {
+            let files = files.into_iter().map(|file| file.keep(blobs)).collect::<Result<_, _>>()?;
+            Ok(EventKind::DeskLaid { files, desk })
+        };
+        Ok(self.record_texts(draft).await?)
+    }
+
+    /// Records a tool call, or checks it against the journal: the same call on the same files must have the same
+    /// effect.
+    pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
+        // The effect may depend on a failure, so the failure is recorded first.
+        let past = self.move_past_failures();
+        let tool = self.shared.counters.tools.fetch_add(1, Ordering::Relaxed);
+        durable(past).await?;
+        if let Some(recorded) = self.run().replay.tool(self.id(), tool) {
+            let is_same = recorded.name == record.name
+                && recorded.failed == record.failed
+                && recorded.desk == record.desk
+                && is_text(&recorded.arguments, &record.arguments)
+                && is_text(&recorded.output, &record.output);
+            return same_or(is_same, || format!("tool call {tool} of frame `{}` differs", self.id()));
+        }
+        let draft = move |blobs: &Blobs| {
+            let ToolRecord { name, arguments, failed, output, files, desk, took_ms } = record;
+            let files = files.into_iter().map(|file| file.keep(blobs)).collect::<Result<_, _>>()?;
+            let (arguments, output) = (blobs.keep(&arguments)?, blobs.keep(&output)?);
+            Ok(EventKind::ToolRan { tool, name, arguments, failed, output, files, desk, took_ms })
+        };
+        Ok(self.record_texts(draft).await?)
+    }
+
+    /// The recorded refusal of the next tool call, if any: it changed nothing, and a clock could
+    /// decide differently now.
+    pub(crate) fn refused_tool(&self, name: &str) -> Option<String> {
+        let recorded =
+            self.run().replay.tool(self.id(), self.shared.counters.tools.load(Ordering::Relaxed))?;
+        let is_refused = recorded.failed && recorded.name == name;
+        is_refused.then(|| self.run().blobs.text(&recorded.output).ok())?
+    }
+
+    /// Questions that were asked after the first answer.
+    pub(crate) fn more_questions(&self) -> Result<Vec<String>, FrameError> {
+        let run = self.run();
+        let texts = run.replay.added().iter().map(|text| run.blobs.text(text));
+        Ok(texts.collect::<Result<_, _>>().map_err(Arc::new)?)
+    }
+
+    /// The reports under these keys, by position. The keys are computed only if the cache is used.
+    pub(crate) async fn recall(
+        &self,
+        keys: impl FnOnce() -> Vec<BlobId>,
+    ) -> Result<BTreeMap<u64, AnalystReport>, FrameError> {
+        let run = self.run();
+        if let Some(recorded) = run.replay.recalled(self.id()) {
+            let text = run.blobs.text(recorded).map_err(Arc::new)?;
+            return Ok(wire::read_reports(&text));
+        }
+        // The previous process used no cache and recorded what followed, so this one must not use it either.
+        let went_without = run.replay.n_noted(self.id()) > 0;
+        if went_without || !run.settings.cache_replies {
+            return Ok(BTreeMap::new());
+        }
+        let (replies, keys) = (run.replies.clone(), keys());
+        let found = blocking(move || {
+            let report = |(idx, key)| Some((idx as u64, serde_json::from_slice(&replies.get(key)?).ok()?));
+            keys.iter().enumerate().filter_map(report).collect::<BTreeMap<_, _>>()
+        })
+        .await;
+        let (units, text) = (found.len() as u64, wire::write_reports(&found));
+        let confidence = Confidence::merged(found.values().filter_map(AnalystReport::confidence));
+        let draft = move |blobs: &Blobs| {
+            Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)?, confidence })
+        };
+        self.record_texts(draft).await?;
+        Ok(found)
+    }
+
+    /// Caches reports for later runs. A failure costs money later, not correctness now.
+    pub(crate) fn keep_findings(
+        &self,
+        records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>,
+    ) -> Result<(), FrameError> {
+        if !self.run().settings.cache_replies {
+            return Ok(());
+        }
+        let records = records();
+        let chore = move |replies: &ReplyCache| {
+            for (key, report) in &records {
+                let record = serde_json::to_vec(report).expect("texts and numbers always serialise");
+                drop(replies.put(key, &record));
+            }
+        };
+        Ok(self.run().writer.chore(Box::new(chore))?)
+    }
+}
+
+fn same_or(is_same: bool, what: impl FnOnce() -> String) -> Result<(), FrameError> {
+    if is_same { Ok(()) } else { Err(Stop::Diverged { what: what() }.into()) }
 }
 
 /// The request as recorded: a long one is shortened to its beginning and its hash.

@@ -74,11 +74,8 @@ impl Models {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Turns of the root frame.
     Root,
-    /// All calls below the root.
     Sub,
-    /// Merging findings.
     Synthesis,
 }
 
@@ -91,7 +88,6 @@ pub(crate) struct Run {
     pub(crate) models: Models,
     pub(crate) sandbox: Sandbox,
     pub(crate) detector: Detector,
-    /// How an analysis splits text.
     pub(crate) mode: Mode,
     pub(crate) texts: Arc<Texts>,
     pub(crate) retrieval: Arc<Retrieval>,
@@ -107,7 +103,6 @@ pub(crate) struct Run {
     /// Other places where calls may be made.
     pub(crate) places: Option<Arc<dyn CallPlaces>>,
     pub(crate) in_flight: InFlight,
-    /// Limits already reported as reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     /// Fallback models already reported.
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
@@ -155,7 +150,6 @@ impl Run {
         KeptBudget { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
     }
 
-    /// A cached reply, if the cache may be used.
     pub(crate) async fn cached(&self, key: &BlobId) -> Option<Reply> {
         if !self.settings.cache_replies {
             return None;

@@ -17,7 +17,8 @@ impl Frame {
         let replay = &self.run().replay;
         let was_opened = replay.was_opened(self.id(), &task);
         if was_opened == Some(false) {
-            return Err(Stop::TaskDiverged { frame: self.id().clone() }.into());
+            let what = format!("the task of frame `{}` differs", self.id());
+            return Err(Stop::Diverged { what }.into());
         }
         match replay.closed(self.id()).filter(|_| was_opened.is_some()) {
             Some(FrameOutcome::Answered { answer, citations, grounding }) => {

@@ -83,7 +83,6 @@ pub(crate) struct RecordedEffect {
     tool: String,
     arguments: Text,
     pub(crate) class: EffectClass,
-    /// Whether the tool was called.
     pub(crate) is_sent: bool,
     pub(crate) outcome: Option<EffectOutcome>,
     /// Set aside: not binding if another tool is called now.

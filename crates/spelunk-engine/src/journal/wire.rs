@@ -213,7 +213,6 @@ pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     calls.into_iter().map(ToolCallWire::read).collect()
 }
 
-/// Reports by the index of their part, for the journal.
 pub(crate) fn write_reports(reports: &BTreeMap<u64, AnalystReport>) -> String {
     serde_json::to_string(reports).expect("texts and numbers always serialise")
 }

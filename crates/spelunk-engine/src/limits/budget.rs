@@ -30,7 +30,6 @@ impl Explain for BudgetExceeded {
     }
 }
 
-/// The error code for a spending limit.
 pub(crate) fn code_of(limit: &str) -> ErrorCode {
     match limit {
         "calls_max" => ErrorCode::CallsExhausted,

@@ -2,7 +2,6 @@
 //! opened on first use, so a run that never uses it needs neither its key nor its URL.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use spelunk_model::Model;
@@ -78,12 +77,6 @@ impl Default for NamedModels {
     }
 }
 
-impl fmt::Debug for NamedModels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("NamedModels").field(&self.names).finish()
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelLookupError {
     Unknown {
@@ -91,7 +84,6 @@ pub(crate) enum ModelLookupError {
         known: String,
     },
     Closed {
-        /// The reason.
         why: String,
     },
 }

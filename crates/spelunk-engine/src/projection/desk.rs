@@ -22,7 +22,7 @@ impl Projection {
         if event.frame != FrameId::root() {
             return Ok(());
         }
-        self.has_desk = true;
+        self.state.has_desk = true;
         for area in CLEARED {
             self.files.remove(area)?;
         }
@@ -50,7 +50,7 @@ impl Projection {
                 Ok(())
             }
             (METRICS, _, Some(counted)) => {
-                self.counted = serde_json::from_slice(&counted).unwrap_or_default();
+                self.state.counted = serde_json::from_slice(&counted).unwrap_or_default();
                 Ok(())
             }
             // The projection adds a line for each failed call.

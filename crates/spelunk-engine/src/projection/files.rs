@@ -21,7 +21,7 @@ const FINDINGS_MARK: &str = "--- FINDINGS ---";
 const SUMMARY_CHARS_MAX: usize = 200;
 
 pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> String {
-    let view = &of.view;
+    let view = &of.state.view;
     let source = match start.sources.as_slice() {
         [SourceSpec::Path { path, .. }] => path.clone(),
         [SourceSpec::Snapshot { manifest, .. }] => format!("snapshot {manifest}"),
@@ -51,14 +51,14 @@ pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> Str
             "line_count": start.corpus.as_ref().and_then(|corpus| corpus.lines),
             "estimated_tokens": estimate_tokens(view.corpus_bytes),
             "structure": structure(of),
-            "content_types": of.types,
+            "content_types": of.state.types,
             "digest": start.corpus_digest,
         },
         "processing": {
             "status": status(view),
             "strategy": if start.strategy == Strategy::Map { "partition_map" } else { start.strategy.name() },
-            "chunks_created": of.chunks.len(),
-            "workers_spawned": of.workers.values().filter(|worker| worker.strategy != Strategy::Synthesis).count(),
+            "chunks_created": of.state.chunks.len(),
+            "workers_spawned": of.state.workers.values().filter(|worker| worker.strategy != Strategy::Synthesis).count(),
             "start_time": iso_time(view.started_at_ms),
             "end_time": end,
         },
@@ -95,7 +95,7 @@ fn status(view: &RunView) -> &'static str {
 fn structure(of: &Projection) -> Option<&'static str> {
     // A user-defined type is text of any form.
     let named = |name: &String| ContentType::from_name(name).unwrap_or(ContentType::Unknown).structure();
-    let mut structures = of.types.iter().map(named);
+    let mut structures = of.state.types.iter().map(named);
     let first = structures.next()?;
     Some(if structures.all(|other| other == first) { first } else { Structure::Mixed }.name())
 }
@@ -210,7 +210,7 @@ pub(super) fn chunk(units: &[Unit], texts: Option<&BTreeMap<&str, &str>>) -> Str
 }
 
 pub(super) fn metrics(of: &Projection) -> String {
-    let view = &of.view;
+    let view = &of.state.view;
     let n_failed = view.calls.values().filter(|call| matches!(call.state, CallState::Failed { .. })).count();
     let n_retries: usize = view.calls.values().map(|call| call.retries.len()).sum();
     let n_cells: usize = view.cells.values().map(Vec::len).sum();
@@ -240,7 +240,7 @@ pub(super) fn metrics(of: &Projection) -> String {
         "findings": tasks.findings,
         "warnings": view.warnings.iter().map(|(message, _)| message).collect::<Vec<_>>(),
     });
-    for (name, count) in &of.counted {
+    for (name, count) in &of.state.counted {
         metrics[name] = count.clone();
     }
     pretty(&metrics)
@@ -259,7 +259,7 @@ pub(super) fn task(
         Some(Ending::Failed { .. }) => "failed",
         Some(Ending::Recalled(_) | Ending::Reported(_) | Ending::Answered { .. }) => "completed",
     };
-    let mode = if of.view.n_documents == 1 { "single-file" } else { "multi-file" };
+    let mode = if of.state.view.n_documents == 1 { "single-file" } else { "multi-file" };
     let mut text = format!("Mode: {mode}\nTask: {}\nState: {state}\nQuery: {}\n", worker.task, question);
     if !worker.blocked_by.is_empty() {
         text += &format!("Blocked by: {}\n", worker.blocked_by.join(", "));
@@ -272,7 +272,8 @@ pub(super) fn task(
         text += "\nRead:\n";
     }
     for Unit { file, line_start, line_end } in units {
-        let place = of.start.as_ref().map_or_else(|| file.clone(), |start| absolute(&start.sources, file));
+        let place =
+            of.state.start.as_ref().map_or_else(|| file.clone(), |start| absolute(&start.sources, file));
         text += &format!("- `{place}`, lines {line_start} to {line_end}\n");
     }
     let Some(ending) = ending else { return text };
@@ -300,7 +301,7 @@ pub(super) fn task(
 }
 
 fn noted<'o>(of: &'o Projection, worker: &Worker) -> Option<&'o Noted> {
-    of.chunks.get(worker.chunk_idx?).map(|row| &row.noted)
+    of.state.chunks.get(worker.chunk_idx?).map(|row| &row.noted)
 }
 
 /// The path of a document if it is a file: below the named directory, or the named file itself.
@@ -365,7 +366,7 @@ pub(super) fn worker(
         "coverage": noted.map(|noted| &noted.units),
         "processing": {
             "strategy": worker.strategy,
-            "nested_workers": own(&of.nested),
+            "nested_workers": own(&of.state.nested),
             "recalled": is_recalled,
             "read_tasks": worker.blocked_by,
         },
@@ -379,7 +380,7 @@ pub(super) fn worker(
             "raised_by": report.and_then(|report| report.raised_by.as_ref()),
             "contains": report.map(|report| &report.metadata),
             "processing_time_ms": closed_at_ms.saturating_sub(worker.opened_at_ms),
-            "tokens": own(&of.tokens),
+            "tokens": own(&of.state.tokens),
             "rejected_findings": report.map(|report| report.rejected),
         },
     }))

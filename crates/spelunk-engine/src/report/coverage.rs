@@ -11,27 +11,34 @@ const NAMED_MAX: usize = 20;
 const NAMED_OF_MANY: usize = 3;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Coverage {
-    pub(crate) documents: u64,
-    /// Documents of which every part has a report, from this run or an earlier one.
-    pub(crate) documents_read: u64,
-    /// Size of the tasks with a report.
-    pub(crate) bytes_read: u64,
-    pub(crate) tasks: u64,
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ReportCoverage {
+    pub documents: u64,
+    /// Documents that were read and answered; for analysts, those read completely.
+    pub documents_read: u64,
+    /// Bytes that were shown to a model that answered.
+    pub bytes_read: u64,
+    pub tasks: u64,
     /// Those with a report.
-    pub(crate) tasks_done: u64,
-    /// Parts whose findings were recalled.
-    pub(crate) units_recalled: u64,
-    /// Tasks without a report: a label and the error.
-    pub(crate) failed: Vec<(String, ErrorCode)>,
+    pub tasks_done: u64,
+    /// Those without one: a label and the error.
+    pub failed: Vec<(String, ErrorCode)>,
+    /// Parts whose findings were recalled from earlier runs.
+    pub units_recalled: u64,
+    /// Findings that could not be used.
+    pub rejected: u64,
+    /// Findings whose quote is not in the text that the analyst was shown.
+    pub unverified: u64,
+}
+
+/// What the report of an analysis says about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Coverage {
+    pub(crate) read: ReportCoverage,
     /// Documents that could not be read.
     pub(crate) unreadable: Vec<String>,
     /// Parts skipped because nothing in them is related to the question.
     pub(crate) parts_passed_over: u64,
-    /// Findings that could not be used.
-    pub(crate) rejected: u64,
-    /// Findings whose quote is not in the text that the analyst was shown.
-    pub(crate) unverified: u64,
     /// References to findings that do not exist.
     pub(crate) unknown_names: u64,
 }
@@ -39,31 +46,32 @@ pub(crate) struct Coverage {
 impl Coverage {
     /// Why the report is incomplete, if it is.
     pub(crate) fn gap(&self) -> Option<ErrorCode> {
-        self.failed.iter().map(|(_, code)| *code).min()
+        self.read.failed.iter().map(|(_, code)| *code).min()
     }
 
     pub(crate) fn section(&self) -> String {
-        let (documents, tasks) = (many(self.documents, "document"), many(self.tasks, "task"));
-        let is_whole = self.documents_read == self.documents && self.tasks_done == self.tasks;
-        let mut lines = vec![match (is_whole, self.tasks) {
+        let (documents, tasks) = (many(self.read.documents, "document"), many(self.read.tasks, "task"));
+        let is_whole =
+            self.read.documents_read == self.read.documents && self.read.tasks_done == self.read.tasks;
+        let mut lines = vec![match (is_whole, self.read.tasks) {
             (true, 0) => format!("- {documents}, all covered by earlier runs"),
             (true, _) => format!("- {documents}, read in {tasks}"),
             (false, _) => {
                 format!(
                     "- {} of {documents} read in full, in {} of {tasks}",
-                    self.documents_read, self.tasks_done
+                    self.read.documents_read, self.read.tasks_done
                 )
             }
         }];
-        say(&mut lines, self.units_recalled, "Parts covered by earlier runs");
+        say(&mut lines, self.read.units_recalled, "Parts covered by earlier runs");
         say(
             &mut lines,
-            self.rejected,
+            self.read.rejected,
             "Unusable findings, such as findings about files that were not provided",
         );
         say(
             &mut lines,
-            self.unverified,
+            self.read.unverified,
             "Findings whose quote is not in the text shown, marked as unverified",
         );
         say(&mut lines, self.unknown_names, "References to findings that do not exist, removed");
@@ -77,13 +85,15 @@ impl Coverage {
         let passed_over = "Parts skipped because they are not relevant to the question";
         say(&mut lines, self.parts_passed_over, passed_over);
         say(&mut lines, self.unreadable.len() as u64, "Documents that could not be read");
-        say(&mut lines, self.failed.len() as u64, "Failed and not covered");
-        if self.failed.len() <= NAMED_MAX {
-            lines.extend(self.failed.iter().map(|(label, code)| format!("  - {label}: {}", code.meaning())));
+        say(&mut lines, self.read.failed.len() as u64, "Failed and not covered");
+        if self.read.failed.len() <= NAMED_MAX {
+            lines.extend(
+                self.read.failed.iter().map(|(label, code)| format!("  - {label}: {}", code.meaning())),
+            );
             return lines;
         }
         let mut by_code: BTreeMap<ErrorCode, Vec<&str>> = BTreeMap::new();
-        for (label, code) in &self.failed {
+        for (label, code) in &self.read.failed {
             by_code.entry(*code).or_default().push(label);
         }
         lines.extend(by_code.into_iter().map(|(code, labels)| {

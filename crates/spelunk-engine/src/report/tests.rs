@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 use spelunk_types::{AnalystReport, ErrorCode, Finding, Found, Location, PartMetadata, Severity, Unit};
 
-use super::{Coverage, Gathered, expand_names, findings_section, gather, in_order};
+use super::{Coverage, Gathered, ReportCoverage, expand_names, findings_section, gather, in_order};
 
 fn finding(file: &str, line: u64, summary: &str, severity: Option<Severity>) -> Finding {
     Finding {
@@ -167,8 +167,12 @@ fn the_parts_of_a_report_have_an_order() {
 fn many_tasks_that_failed_are_counted_by_the_reason() {
     let failed = |n: u64| (format!("a.log line {n}"), ErrorCode::CallsExhausted);
     let broken = ("b.log".to_owned(), ErrorCode::ReportInvalid);
-    let few = Coverage { failed: (1..=2).map(failed).collect(), ..Coverage::default() };
-    let many = Coverage { failed: (1..=5000).map(failed).chain([broken]).collect(), ..Coverage::default() };
+    let coverage = |failed| {
+        let read = ReportCoverage { failed, ..ReportCoverage::default() };
+        Coverage { read, ..Coverage::default() }
+    };
+    let few = coverage((1..=2).map(failed).collect());
+    let many = coverage((1..=5000).map(failed).chain([broken]).collect());
     expect![[r"
         - Failed and not covered: 2
           - a.log line 1: The run has reached its call limit.

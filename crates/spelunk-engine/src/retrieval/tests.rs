@@ -19,11 +19,8 @@ fn finder(directory: &std::path::Path, who: &str) -> Retrieval {
     }
 }
 
-fn find(finder: &Retrieval) -> Vec<FoundPassage> {
-    finder
-        .find(&finder.whole, "who bakes bread?", Mode::Words, 3, &mut Texts::default(), &mut |_| {})
-        .unwrap()
-        .passages
+fn find(finder: &Retrieval) -> Vec<Hit> {
+    finder.find(&finder.whole, "who bakes bread?", Mode::Words, 3, &mut |_| {}).unwrap().0
 }
 
 #[test]
@@ -46,7 +43,7 @@ fn a_run_waits_for_another_that_is_at_the_same_index() {
 fn many_runs_at_once_find_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path().join("index");
-    let found: Vec<Vec<FoundPassage>> = std::thread::scope(|scope| {
+    let found: Vec<Vec<Hit>> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..6).map(|_| scope.spawn(|| find(&finder(&folder, "miller")))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });

@@ -11,7 +11,7 @@ use spelunk_context::{RowTable, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
-use crate::plain_answer::empty_reply;
+use crate::plain_answer::unless_empty;
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, evidence, question};
 
@@ -134,7 +134,7 @@ async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, Fra
         "required": ["do", "kinds", "of"],
         "additionalProperties": false,
     })));
-    let reply = empty_reply::said(frame.ask(prompt).await)?;
+    let reply = unless_empty(frame.ask(prompt).await)?;
     Ok(reply.and_then(|reply| Wanted::read(&reply.text, question)))
 }
 

@@ -13,7 +13,7 @@ use spelunk_tables::{Cell, Place, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _, Grounding};
 
 use super::{LazyTables, query_ms_max};
-use crate::plain_answer::empty_reply;
+use crate::plain_answer::unless_empty;
 use crate::sync::watched;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
 
@@ -23,7 +23,6 @@ pub(super) const PROMPTS: [&str; 2] = [SYSTEM, SERVER_SYSTEM];
 
 pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
-/// The most queries per question.
 const QUERIES_MAX: usize = 3;
 /// A small model rarely corrects a query. If its likeliest query has no result, or the model considered a token of it
 /// less likely than this, it writes others, and the first result that `SAME_RESULTS_MIN` of them share is believed.
@@ -40,7 +39,6 @@ const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
-/// The most repairs per query.
 const REPAIRS_MAX: usize = 3;
 
 pub(crate) enum RowsOutcome {
@@ -116,7 +114,7 @@ async fn agreed(
 fn replied(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
     match asked {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => Ok(None),
-        asked => empty_reply::said(asked),
+        asked => unless_empty(asked),
     }
 }
 

@@ -42,7 +42,6 @@ pub(super) fn check(nodes: &[Node], value: &Value) -> Result<(), Vec<Violation>>
 
 struct Check<'a> {
     nodes: &'a [Node],
-    /// The current position in the value.
     at: Vec<String>,
     violations: Vec<Violation>,
     n_steps: u64,

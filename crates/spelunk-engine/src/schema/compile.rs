@@ -15,23 +15,8 @@ const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 const CHOICE_CHARS_MAX: usize = 200;
 
 /// Keywords that do not affect validity. According to the standard, `format` is one of them.
-const ANNOTATIONS: [&str; 15] = [
-    "$schema",
-    "$id",
-    "$comment",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "example",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "format",
-    "contentEncoding",
-    "contentMediaType",
-    "discriminator",
-];
+const ANNOTATIONS: &str = "$schema $id $comment title description default examples example deprecated readOnly writeOnly \
+    format contentEncoding contentMediaType discriminator";
 
 pub(super) fn compile(root: &Value) -> Result<Vec<Node>, SchemaError> {
     let mut compiler =
@@ -48,7 +33,6 @@ pub(super) fn compile(root: &Value) -> Result<Vec<Node>, SchemaError> {
 struct Compiler<'a> {
     root: &'a Value,
     nodes: Vec<Node>,
-    /// The nodes of references.
     targets: BTreeMap<String, NodeIdx>,
     /// Referenced schemas that are not compiled yet: references may be circular.
     waiting: Vec<(NodeIdx, &'a Value, Vec<String>)>,
@@ -117,7 +101,7 @@ impl<'a> Compiler<'a> {
             }
             // Compiled only to find unsupported keywords; references find them by name.
             "$defs" | "definitions" => drop(self.named(value, at)?),
-            word if ANNOTATIONS.contains(&word) || word.starts_with("x-") => {}
+            word if ANNOTATIONS.split(' ').any(|known| known == word) || word.starts_with("x-") => {}
             word => {
                 let place = at.get(..at.len() - 1).unwrap_or_default();
                 return Err(SchemaError::Unsupported {

@@ -88,7 +88,6 @@ fn is_placeholder(text: &str) -> bool {
     PLACEHOLDERS.contains(&bare.as_str())
 }
 
-/// The answer as valid JSON.
 fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     let as_given = json_of_value(value);
     let read = value.as_str().and_then(extract_json);

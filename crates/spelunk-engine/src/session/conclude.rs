@@ -29,7 +29,7 @@ pub(crate) async fn conclude(
             if let Some(fault) = plain_answer::fault_of(&reply, CodeAlone::IsNone) {
                 return Err(fault.error(frame));
             }
-            evidence::check(frame, &task.view, &reply.text).await?
+            evidence::check_claims(frame, &task.view, &reply.text, Vec::new()).await?
         }
     };
     Ok(partial(answer, stopped_by))
@@ -73,10 +73,10 @@ async fn ask(
 /// A typed answer that violates its schema is rejected, because a program reads it.
 fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameError> {
     match read_typed(schema, reply) {
-        Ok(text) => Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited }),
+        Ok(text) => Ok(Answer::new(text, Vec::new())),
         Err(fault) => {
             let message = format!("the answer does not match the schema: {fault}");
-            Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
+            Err(frame.failure(ErrorCode::AnswerInvalid, message))
         }
     }
 }

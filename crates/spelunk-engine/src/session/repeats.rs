@@ -13,7 +13,6 @@ const REPEATS_MAX: u32 = 3;
 static CALL_ID: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b[0-9]+(\.[0-9]+)*#[0-9]+").expect("a literal"));
 
-/// The message about a repetition.
 pub(crate) const NUDGE: &str =
     "This repeats an earlier step, with the same result. Try something else, or answer with what you have.";
 

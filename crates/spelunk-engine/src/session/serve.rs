@@ -152,9 +152,8 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
         let ms_max = environment.query_ms_max();
         let looked = watched(ms_max, move |watch| environment.watched(watch).serve(call)).await;
         for notice in here.take_untold() {
-            let hint = notice.hint().unwrap_or_default().to_owned();
             // If the journal cannot be written, the next call ends the run.
-            drop(frame.warn(notice.to_string(), hint).await);
+            drop(frame.warn_of(&notice).await);
         }
         looked.map_or_else(HostReply::from, HostReply::Return)
     })
@@ -240,7 +239,7 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
 type SubCallResult = Result<Result<Value, Refusal>, FrameError>;
 
 /// The model of a call, the schema of its answer and the images that it shows.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct CallOptions {
     model: Option<Arc<dyn Model>>,
     schema: Option<Arc<Schema>>,
@@ -436,14 +435,14 @@ fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply, FrameError> {
 fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallOptions, Refused> {
     let schema = schema(arguments.take("schema"))?;
     let Some(name) = arguments.text("model")? else {
-        return Ok(CallOptions { model: None, schema, images: Vec::new() });
+        return Ok(CallOptions { schema, ..CallOptions::default() });
     };
     let frame = &session.frame;
     let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
     let asked = format!("model {shown}");
     let why = match frame.named_models().model(&name) {
         Ok(model) if !frame.observes_next(&asked) => {
-            return Ok(CallOptions { model: Some(model), schema, images: Vec::new() });
+            return Ok(CallOptions { model: Some(model), schema, ..CallOptions::default() });
         }
         // It was unavailable before; the journal has the message that the code got.
         Ok(_) => String::new(),

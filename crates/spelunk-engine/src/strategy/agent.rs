@@ -17,7 +17,7 @@ pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
 use self::work::{ToolAnswer, Turn, Work};
-use crate::plain_answer::empty_reply;
+use crate::plain_answer::unless_empty;
 use crate::session::repeats::{self, Novelty, Repeats};
 use crate::session::{self, conclude, overflow};
 use crate::transcript::{Transcript, TranscriptLimits, tool_tokens, with_message};
@@ -56,7 +56,6 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     Ok(answer)
 }
 
-/// A conversation and what it works on.
 struct Job<'a> {
     frame: &'a Frame,
     task: &'a Task,
@@ -86,7 +85,7 @@ impl<'a> Job<'a> {
             if let Some(code) = self.frame.must_conclude(&self.prompt()).await? {
                 return self.conclude(code).await;
             }
-            let reply = empty_reply::said(self.ask().await)?;
+            let reply = unless_empty(self.ask().await)?;
             let (calls, reply) = reply.map(protocol::read).unwrap_or_default();
             self.protocol.push_reply(&mut self.transcript, &reply, &calls);
             n_silent = if calls.is_empty() { n_silent + 1 } else { 0 };

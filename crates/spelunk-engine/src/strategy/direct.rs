@@ -1,16 +1,13 @@
 //! The direct strategy: one call with everything that fits. If the view exceeds `direct_tokens_max`, only the
 //! passages that share the most words with the question are sent, and the answer reports what share was read.
 
-use std::collections::BTreeSet;
-
 use spelunk_context::{DocEntry, SourceError, View};
 use spelunk_index::{Hit, RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain};
 
-use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, answer_from, answer_plainly, best_last, bytes_max};
-use crate::conversation::MESSAGES;
+use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, Passage, answer_from, answer_plainly, bytes_max};
 use crate::sync::blocking;
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Conversation, Frame, FrameError, Task};
 
 const PASSAGES_MAX: u64 = 200;
 /// Of a longer conversation, only the end is asked.
@@ -39,7 +36,7 @@ pub(super) async fn answer(frame: &Frame, task: &Task, certainty_min: u16) -> Re
 
 /// Whether the question contains everything: there are no documents, or only the messages that it consists of.
 fn is_all_there_is(task: &Task) -> bool {
-    let is_conversation = |document: &DocEntry| document.name == MESSAGES;
+    let is_conversation = |document: &DocEntry| document.name == Conversation::DOCUMENT;
     task.view.documents().all(is_conversation) && task.view.bytes() <= ASKED_BYTES_MAX
 }
 
@@ -65,20 +62,13 @@ fn whole(view: &View) -> Result<Material, SourceError> {
 
 fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material, SourceError> {
     let options = RankOptions::new(PASSAGES_MAX, bytes_max);
-    let mut passages = rank(view, question, &options, &mut |_| {})?.passages;
+    let passages = rank(view, question, &options, &mut |_| {})?.passages;
     if passages.is_empty() {
         return beginnings(view, bytes_max);
     }
-    best_last(&mut passages, |passage: &Hit| (passage.doc_idx, passage.line_start));
-    let (mut material, mut seen) = (Material::empty(view), BTreeSet::new());
-    for passage in passages {
-        let Some(document) = view.documents().find(|document| document.idx == passage.doc_idx) else {
-            continue;
-        };
-        material.push(document, passage.line_start, &passage.text);
-        material.documents += u64::from(seen.insert(passage.doc_idx));
-    }
-    Ok(material)
+    let passage = |Hit { doc_idx, line_start, text, .. }: Hit| Passage { doc_idx, line_start, text };
+    let passages: Vec<Passage> = passages.into_iter().map(passage).collect();
+    Ok(Material::of_passages(view, &passages, bytes_max))
 }
 
 /// For a question of which no word occurs in the text: the first lines of each document at least show what there is.

@@ -24,8 +24,8 @@ use super::is_hopeless;
 use crate::limits::budget::is_about_spending;
 use crate::question::is_counting;
 use crate::report::{
-    Coverage, Gathered, MergedFinding, citation, directory_lines, expand_names, findings_section, gather,
-    in_order,
+    Coverage, Gathered, MergedFinding, ReportCoverage, citation, directory_lines, expand_names,
+    findings_section, gather, in_order,
 };
 use crate::rows::label_rows;
 use crate::sync::blocking;
@@ -57,21 +57,24 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let Recalled { reports: recalled, analyses } = recall::recall(frame, task, &plan).await?;
     frame.note(planned(&plan, &analyses)).await?;
     let mut coverage = Coverage {
-        documents: task.view.documents().len() as u64,
-        tasks: analyses.len() as u64,
-        units_recalled: recalled.len() as u64,
+        read: ReportCoverage {
+            documents: task.view.documents().len() as u64,
+            tasks: analyses.len() as u64,
+            units_recalled: recalled.len() as u64,
+            ..ReportCoverage::default()
+        },
         unreadable: plan.unreadable.iter().map(|(name, _)| name.clone()).collect(),
         parts_passed_over: passed_over,
-        ..Coverage::default()
+        unknown_names: 0,
     };
     drop(plan);
     let mut reports = recalled;
     reports.extend(analyse(frame, task, analyses, &mut coverage).await?);
-    coverage.documents_read = n_whole(&parts, &reports);
-    frame.note(read(task, &coverage)).await?;
+    coverage.read.documents_read = n_whole(&parts, &reports);
+    frame.note(read(task, &coverage.read)).await?;
     let gathered = gather(&reports);
-    coverage.rejected = gathered.rejected;
-    coverage.unverified = gathered.items.iter().filter(|item| item.is_unverified()).count() as u64;
+    coverage.read.rejected = gathered.rejected;
+    coverage.read.unverified = gathered.items.iter().filter(|item| item.is_unverified()).count() as u64;
     let directories = directory_lines(&gathered, &task.view.directories());
     let written = synthesise(frame, task, &reports, &gathered, &directories, &mut coverage).await?;
     Ok(answer(&with_directories(written, &directories), &gathered, coverage))
@@ -89,7 +92,7 @@ fn n_whole(parts: &BTreeMap<String, u64>, reports: &[AnalystReport]) -> u64 {
 }
 
 /// What was read, as every front end reports it. A text that was read completely may be shorter than its file.
-fn read(task: &Task, coverage: &Coverage) -> EventKind {
+fn read(task: &Task, coverage: &ReportCoverage) -> EventKind {
     let of_bytes = task.view.bytes();
     let is_all = coverage.documents_read == coverage.documents && coverage.units_recalled == 0;
     let bytes = if is_all { of_bytes } else { coverage.bytes_read };
@@ -100,7 +103,6 @@ struct Planned {
     plan: Plan,
     /// The number of parts of each document, read or not.
     parts: BTreeMap<String, u64>,
-    /// Parts that are not read.
     passed_over: u64,
 }
 
@@ -175,8 +177,8 @@ async fn analyse(
         match outcome {
             Ok(answer) => match serde_json::from_str::<AnalystReport>(&answer.text) {
                 Ok(report) => {
-                    coverage.tasks_done += 1;
-                    coverage.bytes_read += assigned.bytes();
+                    coverage.read.tasks_done += 1;
+                    coverage.read.bytes_read += assigned.bytes();
                     recall::keep(frame, task, &assigned, &report)?;
                     reports.push((idx, report));
                 }
@@ -201,7 +203,7 @@ async fn analyse(
     }
     reports.sort_by_key(|(idx, _)| *idx);
     failed.sort_by_key(|(idx, ..)| *idx);
-    coverage.failed = failed.into_iter().map(|(_, label, code)| (label, code)).collect();
+    coverage.read.failed = failed.into_iter().map(|(_, label, code)| (label, code)).collect();
     Ok(reports.into_iter().map(|(_, report)| report).collect())
 }
 
@@ -276,7 +278,7 @@ fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<(),
     if matches!(error, FrameError::Stopped(_)) {
         return Err(error);
     }
-    coverage.failed.push((what.to_owned(), error.code()));
+    coverage.read.failed.push((what.to_owned(), error.code()));
     Ok(())
 }
 

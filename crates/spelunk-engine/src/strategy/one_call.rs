@@ -1,7 +1,7 @@
 //! One call: the text shown to the model, its prompt, and the answer with its evidence. `direct` and `search` differ
 //! only in the text that they show.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Grounding, StopReason};
 use crate::evidence::{self, Excerpt};
 use crate::plain_answer::{self, CodeAlone};
 use crate::question::names_in;
-use crate::retrieval::FoundPassage;
 use crate::{Answer, Frame, FrameError, Task, certainty};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
@@ -20,7 +19,6 @@ const USER: &str = include_str!("../prompts/direct-user.md");
 /// For small models, which lose track of longer instructions and do not quote. Examples show them when to give up.
 const BRIEF: &str = include_str!("../prompts/brief-system.md");
 const BRIEF_EXAMPLES: &str = include_str!("../prompts/brief-examples.md");
-/// For a request without documents.
 const PLAIN: &str = include_str!("../prompts/plain-system.md");
 pub(super) const PROMPTS: [&str; 5] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES, PLAIN];
 
@@ -32,7 +30,6 @@ pub(super) const CERTAINTY_PERMILLE_MIN: u16 = 333;
 /// If it is less certain than this, the passages that seem to support its answer are related ones, not citations. On
 /// the development half of `eval/real`, 19 of 29 right answers keep their citations, and none of 4 wrong ones.
 const CITED_PERMILLE_MIN: u16 = 600;
-/// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// A prompt that begins with examples: requests and replies, separated by `=>` and `---`.
@@ -46,7 +43,6 @@ pub(super) fn with_examples(system: &str, examples: &str, user: String, tokens_m
     prompt
 }
 
-/// The amount of text for one call.
 pub(super) fn bytes_max(frame: &Frame) -> u64 {
     let tokens_max = frame.reader().span(frame.limits().direct_tokens_max);
     tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
@@ -87,7 +83,7 @@ pub(super) async fn answer_from(
     if certainty::is_doubtful(&reply, certainty_min) {
         return Ok(material.not_said(question, ""));
     }
-    let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
+    let answer = evidence::check_shown(frame, &material.shown, &reply.text).await?;
     let mut answered = supported(frame, task, material, answer);
     if certainty::is_doubtful(&reply, CITED_PERMILLE_MIN) {
         relate(frame, &mut answered.answer).await?;
@@ -102,8 +98,7 @@ async fn relate(frame: &Frame, answer: &mut Answer) -> Result<(), FrameError> {
         return Ok(());
     }
     answer.grounding = Grounding::Uncited;
-    let place = |citation: &Citation| format!("{}:{}", citation.document, citation.line);
-    let related = citations.iter().map(place).collect::<Vec<_>>().join(", ");
+    let related = citations.iter().map(Citation::place).collect::<Vec<_>>().join(", ");
     frame
         .warn("the model is not certain of this answer".to_owned(), format!("check it; related: {related}"))
         .await
@@ -114,8 +109,7 @@ pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer,
     let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
     let prompt = with_images(frame, task, prompt).await?;
     let reply = reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?;
-    let text = reply.text.trim().to_owned();
-    Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
+    Ok(Answer::new(reply.text.trim().to_owned(), Vec::new()))
 }
 
 /// The same prompt with the images that the user named as sources.
@@ -126,17 +120,13 @@ async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<P
         return Ok(prompt);
     }
     let shown = frame.show_images(&task.view, names, Some(Arc::clone(frame.model()))).await?;
-    let images = shown.map_err(|(_, message)| {
-        let (frame, code) = (frame.id().clone(), ErrorCode::SourceUnreadable);
-        FrameError::Refused { frame, code, message }
-    })?;
+    let images = shown.map_err(|(_, message)| frame.refusal(ErrorCode::SourceUnreadable, message))?;
     if let Some(asked) = prompt.messages.last_mut() {
         asked.parts.extend(images.into_iter().map(Part::Image));
     }
     Ok(prompt)
 }
 
-/// The reply, with a warning if it is incomplete.
 async fn reply_to<F>(
     frame: &Frame,
     task: &Task,
@@ -195,19 +185,26 @@ const PLACES_MAX: usize = 8;
 /// How many passages are placed next to the question.
 const NEAR_MAX: usize = 4;
 
+/// Lines of a document that were found for a question.
+pub(super) struct Passage {
+    pub(super) doc_idx: u32,
+    pub(super) line_start: u64,
+    pub(super) text: String,
+}
+
 /// Orders passages, given best first, for display: most in document order, so that neighbours are adjacent, then the
 /// best few, with the very best next to the question. Models overlook what is in the middle of a long text.
-pub(super) fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
+fn best_last(passages: &mut [&Passage]) {
     let n_near = passages.len().min(NEAR_MAX);
     passages.rotate_left(n_near);
     let (rest, near) = passages.split_at_mut(passages.len() - n_near);
-    rest.sort_by_key(place);
+    rest.sort_by_key(|passage| (passage.doc_idx, passage.line_start));
     near.reverse();
 }
 
 impl Material {
     /// The best passages that fit, the very best last.
-    pub(super) fn of_passages(view: &View, passages: &[FoundPassage], bytes_max: u64) -> Self {
+    pub(super) fn of_passages(view: &View, passages: &[Passage], bytes_max: u64) -> Self {
         let (mut chosen, mut bytes) = (Vec::new(), 0);
         for passage in passages {
             bytes += passage.text.len() as u64;
@@ -216,10 +213,12 @@ impl Material {
             }
             chosen.push(passage);
         }
-        best_last(&mut chosen, |passage| (passage.doc_idx, passage.line_start));
+        best_last(&mut chosen);
+        let documents: HashMap<u32, &DocEntry> =
+            view.documents().map(|document| (document.idx, document)).collect();
         let (mut material, mut seen) = (Self::empty(view), BTreeSet::new());
         for passage in chosen {
-            let Some(document) = view.find(&passage.document) else { continue };
+            let Some(document) = documents.get(&passage.doc_idx) else { continue };
             material.push(document, passage.line_start, &passage.text);
             material.documents += u64::from(seen.insert(passage.doc_idx));
         }
@@ -303,7 +302,7 @@ impl Material {
         let nearest = self.excerpts.last().filter(|_| self.bytes < self.of_bytes);
         let nearest = nearest.map(|excerpt| format!(" ({}:{})", excerpt.document, excerpt.line_start));
         let text = format!("{said}{}", nearest.unwrap_or_default());
-        let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
+        let answer = Answer::new(text, Vec::new());
         Answered { answer, is_settled: false }
     }
 

@@ -3,18 +3,17 @@
 //! frame.
 
 mod console;
-mod loop_guard;
 
-use spelunk_sandbox::find_cells;
+use spelunk_sandbox::{ParsedReply, find_cells};
 use spelunk_types::ErrorCode;
 
 pub use self::console::{ConsoleCell, console};
-use self::loop_guard::LoopGuard;
 use crate::environment::PRELUDE;
-use crate::plain_answer::empty_reply;
+use crate::plain_answer::unless_empty;
 use crate::question::{first_block, first_program};
 use crate::rows::{RowsOutcome, query_rows};
 use crate::session::conclude::conclude;
+use crate::session::repeats::{self, Novelty, Repeats};
 use crate::session::{self, GivenAnswer, Ran, Session, overflow};
 use crate::tools::ExternalTools;
 use crate::transcript::{Transcript, TranscriptLimits, with_message};
@@ -54,7 +53,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         if let Some(code) = frame.must_conclude(&next(&transcript)).await? {
             return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
         }
-        let reply = empty_reply::said(overflow::ask(frame, &mut transcript, next).await)?;
+        let reply = unless_empty(overflow::ask(frame, &mut transcript, next).await)?;
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
         let turned = if is_example(frame, task, &reply) {
@@ -119,6 +118,42 @@ async fn take_turn(
         }
     }
     Ok(loop_guard.judge(&found, said))
+}
+
+const TALK_MAX: u32 = 3;
+
+const NUDGE: &str = "No code was found in your reply, so nothing was run. Write a code block fenced with ```repl. If you have the answer, write `FINAL(\"your answer\")` in such a block.";
+const NUDGE_CUT: &str = "Your reply was cut off inside a code block. Write shorter blocks.";
+
+/// Detects models that make no progress: replies without code, and repeated code. The model gets a message; if that
+/// does not help, it is asked for its best partial answer.
+#[derive(Debug, Default)]
+struct LoopGuard {
+    n_talks: u32,
+    repeats: Repeats,
+}
+
+impl LoopGuard {
+    /// The next message after this reply; `said` is the output of its cells.
+    fn judge(&mut self, found: &ParsedReply, mut said: Vec<String>) -> Turn {
+        if found.cells.is_empty() && said.is_empty() {
+            self.n_talks += 1;
+            let stuck = self.n_talks >= TALK_MAX;
+            return if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Message(NUDGE.to_owned()) };
+        }
+        self.n_talks = 0;
+        let mut done: Vec<String> = found.cells.iter().map(|cell| cell.code.clone()).collect();
+        done.extend(found.final_text.as_ref().map(|text| format!("{text:?}")));
+        match self.repeats.judge(&done, &said) {
+            Novelty::New => {}
+            Novelty::Again => said.push(repeats::NUDGE.to_owned()),
+            Novelty::Stuck => return Turn::Stuck(ErrorCode::ModelStuck),
+        }
+        if found.cells.iter().any(|cell| cell.is_cut) {
+            said.push(NUDGE_CUT.to_owned());
+        }
+        Turn::Message(said.join("\n\n"))
+    }
 }
 
 /// The system prompt and the question, which stay the same for the whole conversation.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 use spelunk_context::View;
-use spelunk_index::Notice;
-use spelunk_types::{ErrorCode, Explain, Grounding};
+use spelunk_index::{Hit, Notice};
+use spelunk_types::{ErrorCode, Explain};
 
 use super::is_cut_off;
-use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material};
-use crate::retrieval::{FoundPassage, by_reading};
+use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material, Passage};
+use crate::retrieval::by_reading;
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
 
@@ -23,13 +23,11 @@ pub(super) const PROMPTS: [&str; 2] = [QUERIES, QUERIES_EXAMPLES];
 /// The most queries besides the question itself.
 const QUERIES_MAX: usize = 4;
 const QUERY_CHARS_MAX: usize = 200;
-/// Passages per query.
 const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
 const SAMPLE_CHARS_MAX: usize = 5_000;
 const ENGLISH: &str = "English";
-/// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 200;
 /// The first call shows this fraction of the text that fits.
 const FIRST_SHARE: u64 = 3;
@@ -51,7 +49,7 @@ pub(super) async fn answer(
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
     let text = format!("Nothing was found. The searches were:\n\n- {}", queries.join("\n- "));
-    let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
+    let answer = Answer::new(text, Vec::new());
     let mut answered = Answered { answer, is_settled: false };
     if passages.is_empty() {
         return Ok(answered);
@@ -76,12 +74,11 @@ pub(super) async fn answer(
     Ok(answered)
 }
 
-async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {
+async fn gather(task: &Task, passages: &Arc<Vec<Passage>>, bytes_max: u64) -> Material {
     let (view, passages) = (task.view.clone(), Arc::clone(passages));
     blocking(move || Material::of_passages(&view, &passages, bytes_max)).await
 }
 
-/// What a model proposes for a question.
 pub(super) struct Proposal {
     /// The question in plain words, in the language of the text, without wishes about the form of the answer.
     pub(super) question: String,
@@ -134,63 +131,54 @@ fn listed(reply: &str) -> Vec<String> {
 
 /// The passages of all queries, merged by rank. They are recorded, because the text may have
 /// changed when the run is resumed.
-async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
+async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Passage>, FrameError> {
     let looking = async {
         let (view, queries) = (task.view.clone(), queries.clone());
         let (passages, notices) = blocking(move || look(&view, &queries)).await;
         for notice in notices {
-            let hint = notice.hint().unwrap_or_default().to_owned();
-            frame.warn(notice.to_string(), hint).await?;
+            frame.warn_of(&notice).await?;
         }
         let rows = passages.iter().map(|passage| {
-            let FoundPassage { doc_idx, line_start, text, score, similarity, .. } = passage;
+            let Hit { doc_idx, line_start, text, score, similarity, .. } = passage;
             json!([doc_idx, line_start, text, score, similarity])
         });
         Ok(rows.collect::<serde_json::Value>().to_string())
     };
     let found = frame.observe(&format!("passages {}", json!(queries)), looking).await?;
-    Ok(recorded_passages(task, &found))
-}
-
-fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
-    let rows: Vec<(u32, u64, String, f32, Option<f32>)> = serde_json::from_str(recorded).unwrap_or_default();
-    let names: HashMap<u32, &str> =
-        task.view.documents().map(|document| (document.idx, document.name.as_str())).collect();
-    let passage = |(doc_idx, line_start, text, score, similarity)| {
-        let document = (*names.get(&doc_idx)?).to_owned();
-        // The offset only distinguished passages while they were merged.
-        Some(FoundPassage { document, doc_idx, start: 0, line_start, text, score, similarity })
-    };
-    rows.into_iter().filter_map(passage).collect()
+    let rows: Vec<(u32, u64, String, f32, Option<f32>)> = serde_json::from_str(&found).unwrap_or_default();
+    Ok(rows
+        .into_iter()
+        .map(|(doc_idx, line_start, text, ..)| Passage { doc_idx, line_start, text })
+        .collect())
 }
 
 /// Ranks the passages for each query by their words: on real text, that finds more than the index,
 /// whose passages are longer and whose embeddings rank topics above facts.
-fn look(view: &View, queries: &[String]) -> (Vec<FoundPassage>, Vec<Notice>) {
+fn look(view: &View, queries: &[String]) -> (Vec<Hit>, Vec<Notice>) {
     let (mut rankings, mut notices) = (Vec::new(), Vec::new());
     for query in queries {
-        let found = by_reading(view, query, HITS_MAX);
-        rankings.push(found.passages);
-        let new: Vec<Notice> = found.notices.into_iter().filter(|notice| !notices.contains(notice)).collect();
+        let (passages, told) = by_reading(view, query, HITS_MAX);
+        rankings.push(passages);
+        let new: Vec<Notice> = told.into_iter().filter(|notice| !notices.contains(notice)).collect();
         notices.extend(new);
     }
     (joined(rankings), notices)
 }
 
 /// Sums reciprocal ranks; the order of the queries does not matter.
-fn joined(rankings: Vec<Vec<FoundPassage>>) -> Vec<FoundPassage> {
-    let mut scores: HashMap<(u32, usize), (f32, FoundPassage)> = HashMap::new();
+fn joined(rankings: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let mut scores: HashMap<(u32, usize), (f32, Hit)> = HashMap::new();
     for ranking in rankings {
         for (place, passage) in ranking.into_iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "places are few")]
             let score = 1.0 / (RANK_SOFTENER + place as f32);
-            let entry = scores.entry((passage.doc_idx, passage.start)).or_insert((0.0, passage));
+            let entry = scores.entry((passage.doc_idx, passage.span.start)).or_insert((0.0, passage));
             entry.0 += score;
         }
     }
-    let mut passages: Vec<(f32, FoundPassage)> = scores.into_values().collect();
+    let mut passages: Vec<(f32, Hit)> = scores.into_values().collect();
     passages.sort_by(|(a_score, a), (b_score, b)| {
-        b_score.total_cmp(a_score).then((a.doc_idx, a.start).cmp(&(b.doc_idx, b.start)))
+        b_score.total_cmp(a_score).then((a.doc_idx, a.span.start).cmp(&(b.doc_idx, b.span.start)))
     });
     passages.into_iter().map(|(_, passage)| passage).collect()
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use spelunk_model::{Message, Part, Prompt, Speaker, Tool, ToolCall, ToolResult, estimate_tokens};
-use spelunk_types::{Citation, Grounding};
+use spelunk_types::Citation;
 
 use super::typed;
 use crate::limits::estimate::message_tokens;
@@ -157,10 +157,9 @@ async fn finish(
     mut citations: Vec<Citation>,
 ) -> Result<Answer, FrameError> {
     citations.dedup();
-    let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
     let mut lines = said.to_vec();
     lines.extend(calls.iter().map(|call| format!("Calls {} with {}", call.name, call.arguments)));
-    let answer = Answer { text: joined(&lines), citations, grounding };
+    let answer = Answer::new(joined(&lines), citations);
     match &task.schema {
         Some(schema) if calls.is_empty() => typed::fitted(frame, task, schema, answer).await,
         Some(_) | None => Ok(answer),

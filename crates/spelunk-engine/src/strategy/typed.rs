@@ -39,6 +39,5 @@ pub(super) async fn fitted(
         let told = format!("This does not match the schema: {fault}\nWrite the whole JSON again.");
         prompt.messages.extend([Message::assistant(reply.text), Message::user(told)]);
     }
-    let message = format!("the answer does not match the schema: {fault}");
-    Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
+    Err(frame.failure(ErrorCode::AnswerInvalid, format!("the answer does not match the schema: {fault}")))
 }

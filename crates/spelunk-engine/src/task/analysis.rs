@@ -11,7 +11,6 @@ use spelunk_types::{BlobId, Focus, Unit};
 const TYPE_MARK: &str = "Type: ";
 const ANALYST_MARK: &str = "Analyst: ";
 
-/// One task of an analyst.
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
     /// Starts at 1.
@@ -30,7 +29,6 @@ pub(crate) struct Analysis {
 pub(crate) struct DocumentPart {
     pub(crate) document_idx: u32,
     pub(crate) name: Arc<str>,
-    /// The content hash of the document.
     pub(crate) digest: BlobId,
     /// The size of this part without overlap.
     pub(crate) bytes: u64,
@@ -41,7 +39,6 @@ pub(crate) struct DocumentPart {
 }
 
 impl Analysis {
-    /// A task for a chunk of a long document.
     pub(crate) fn of_chunk(task: &PlanTask, chunk: &Chunk, view: &View, focus: Focus) -> Self {
         let part = DocumentPart {
             document_idx: chunk.document_idx,
@@ -179,7 +176,6 @@ impl Analysis {
         self.parts.iter().filter(begins).count() as u64
     }
 
-    /// The parts, for the journal.
     pub(crate) fn units(&self) -> Vec<Unit> {
         self.parts.iter().map(DocumentPart::unit).collect()
     }

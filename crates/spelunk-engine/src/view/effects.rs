@@ -6,12 +6,11 @@ use super::RunView;
 
 /// A call of an external tool.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct EffectView {
     /// The number of the event that started it, or asked about it.
     pub seq: u64,
-    /// The tool.
     pub tool: String,
-    /// Whether a call may be repeated.
     pub class: EffectClass,
     /// A JSON object.
     pub arguments: Text,
@@ -19,25 +18,16 @@ pub struct EffectView {
     pub is_sent: bool,
     /// The user's decision, if anybody was asked.
     pub consent: Option<ConsentView>,
-    /// How it ended.
     pub outcome: Option<EffectOutcome>,
-    /// How long it took.
     pub took_ms: u64,
 }
 
 /// The user's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum ConsentView {
-    /// Not decided yet.
-    Asked {
-        /// When it was asked.
-        at_ms: u64,
-    },
-    /// The decision.
-    Decided {
-        /// Whether the call may be made.
-        is_allowed: bool,
-    },
+    Asked { at_ms: u64 },
+    Decided { is_allowed: bool },
 }
 
 impl RunView {

@@ -1,25 +1,23 @@
-//! The frames and calls of a run, as its events describe them.
+//! The frames, calls and errors of a run, as its events describe them.
 
-use spelunk_types::{Blame, CallOutcome, ErrorCode, Event, FrameOutcome, Served, Strategy, Text, Usage};
+use spelunk_types::{
+    Blame, CallId, CallOutcome, ErrorCode, Event, EventKind, FrameId, FrameOutcome, RunOutcome, Served,
+    Strategy, Text, Usage,
+};
 
 use super::again::is_complete;
 
-/// The state of a frame.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct FrameView {
-    /// Its strategy.
     pub strategy: Strategy,
-    /// Its question.
     pub question: Text,
     /// How it ended; `None` while it is in progress.
     pub outcome: Option<FrameOutcome>,
     /// The event that opened it.
     pub seq: u64,
-    /// When it was opened.
     pub opened_at_ms: u64,
-    /// When it was closed.
     pub closed_at_ms: Option<u64>,
-    /// The event that closed it.
     pub closed_seq: Option<u64>,
 }
 
@@ -29,7 +27,6 @@ impl FrameView {
         Self { strategy, question, outcome: None, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
     }
 
-    /// Whether it ended with a complete answer.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.outcome, Some(FrameOutcome::Answered { grounding, .. }) if is_complete(grounding))
     }
@@ -40,18 +37,14 @@ impl FrameView {
     }
 }
 
-/// The state of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct CallView {
-    /// The model it calls.
     pub model: String,
-    /// The recorded prompt.
     pub prompt: Text,
-    /// Its state.
     pub state: CallState,
     /// Failed requests that were retried, with the reason.
     pub retries: Vec<ErrorCode>,
-    /// Requests that were sent.
     pub n_requests: u64,
     /// What was reserved for each; older engines did not record it.
     pub(super) reserved: Option<Usage>,
@@ -59,31 +52,23 @@ pub struct CallView {
     pub(super) is_awaited: bool,
     /// The event that started it.
     pub seq: u64,
-    /// When it started.
     pub started_at_ms: u64,
-    /// When it was settled.
     pub settled_at_ms: Option<u64>,
-    /// The event that settled it.
     pub settled_seq: Option<u64>,
 }
 
-/// The state of a call.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum CallState {
     /// In flight, or cut off by a crash.
     Open,
-    /// Answered.
     Replied {
-        /// The reply.
         reply: Text,
-        /// Its cost.
         usage: Usage,
         /// Where it came from.
         served: Served,
     },
-    /// Failed.
     Failed {
-        /// The error code.
         code: ErrorCode,
     },
 }
@@ -141,4 +126,32 @@ impl CallView {
         self.state = state;
         usage
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ReportError {
+    pub seq: u64,
+    /// Unix time in milliseconds.
+    pub at_ms: u64,
+    pub frame: FrameId,
+    pub call: Option<CallId>,
+    pub code: ErrorCode,
+    pub message: String,
+}
+
+pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
+    let (call, code, message) = if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
+        let CallOutcome::Failed { code, message } = outcome else { return None };
+        (Some(call.clone()), *code, message.clone())
+    } else if let EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } }
+    | EventKind::RunFinished { outcome: RunOutcome::Failed { code, message } } = &event.kind
+    {
+        (None, *code, message.clone())
+    } else if let EventKind::RunFinished { outcome: RunOutcome::Partial { stopped_by } } = &event.kind {
+        (None, *stopped_by, stopped_by.meaning().to_owned())
+    } else {
+        return None;
+    };
+    Some(ReportError { seq: event.seq, at_ms: event.at_ms, frame: event.frame.clone(), call, code, message })
 }

@@ -165,15 +165,15 @@ fn given(arguments: Value) -> Value {
 fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
     let folder = Folder::open(app)?;
     let mut desk = folder.desk.clone();
-    let outcome = run_tool(&mut desk, name, arguments).map_err(|error| Usage {
+    let text = run_tool(&mut desk, name, arguments).map_err(|error| Usage {
         message: error.to_string(),
         hint: "see `spelunk tool --help`, and AGENTS.md in this folder".into(),
     })?;
-    for path in &outcome.changed {
+    for path in &desk.changed_since(&folder.desk) {
         folder::stamp(&mut desk, path);
         folder.write_back(&desk, path)?;
     }
-    let text = outcome.text.trim_end();
+    let text = text.trim_end();
     if app.json {
         print_line(json!({ "text": text }));
     } else {

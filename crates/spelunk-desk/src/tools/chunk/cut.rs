@@ -6,7 +6,6 @@ use spelunk_context::Heading;
 
 use super::super::wire::ChunkBy;
 
-/// Bytes that count as one token.
 const TOKEN_BYTES: u64 = 4;
 /// A line or paragraph longer than this is split into several units.
 const UNIT_BYTES_MAX: usize = 32 * 1024;
@@ -63,7 +62,6 @@ fn weight(unit: &Unit) -> u64 {
     (unit.1 - unit.0) as u64
 }
 
-/// The start and end of a unit.
 type Unit = (usize, usize);
 
 /// The pieces so far, as ranges of the text.

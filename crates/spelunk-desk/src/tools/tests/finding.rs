@@ -424,7 +424,7 @@ fn a_character_across_two_reads_is_shown_once() {
             let (mut whole, mut offset) = (String::new(), 0);
             for _ in 0..100 {
                 let arguments = json!({"path": at, "byte_offset": offset, "byte_limit": limit});
-                let told = run_tool(&mut desk, "Read", &arguments).unwrap().text;
+                let told = run_tool(&mut desk, "Read", &arguments).unwrap();
                 let (text, note) = told.split_once('\n').unwrap();
                 whole.push_str(text);
                 let Some((_, next)) = note.split_once("byte_offset=") else { break };

@@ -14,7 +14,6 @@ use crate::sync::lock;
 /// Matches and bytes per step of `finditer`.
 const BATCH_MATCHES: u64 = 5_000;
 const BATCH_BYTES: u64 = 1 << 20;
-/// Patterns that are kept compiled.
 const PATTERNS_MAX: usize = 100;
 /// Maximum result size of `findall`, `split` and `sub`.
 const RESULT_BYTES_MAX: u64 = 256 << 20;

@@ -9,7 +9,6 @@ use spelunk_sandbox::{HostCall, Value};
 use super::{Objects, batch, iterated_from, pattern, position, range, refused, strings};
 use crate::environment::{Arguments, Refusal, int};
 
-/// Text per iteration step.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Maximum text passed at once.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;

@@ -2,7 +2,7 @@
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
-use spelunk_desk::{Desk, DeskPath, NO_HEADINGS, run_tool};
+use spelunk_desk::{Desk, DeskPath, NO_HEADINGS, index_path, run_tool};
 use spelunk_model::{Prompt, Reply};
 use spelunk_sandbox::{FILES, HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
@@ -18,17 +18,10 @@ const SHOWN_CHARS_MAX: usize = 80;
 
 /// The host functions that the modules of `tools` call. `_files` handles all file access of scripts.
 pub(in crate::session) fn functions() -> Vec<HostFunction> {
-    let names = [
-        "_agent_call",
-        "_agent_batch",
-        "_agent_budget",
-        "_agent_chunk",
-        "_agent_headings",
-        "_agent_lines",
-        "_agent_evidence",
-        FILES,
-    ];
-    names.map(|name| HostFunction { name: name.into(), doc: String::new(), is_awaitable: false }).to_vec()
+    let names =
+        "_agent_call _agent_batch _agent_budget _agent_chunk _agent_headings _agent_lines _agent_evidence";
+    let function = |name: &str| HostFunction { name: name.into(), doc: String::new(), is_awaitable: false };
+    names.split(' ').chain([FILES]).map(function).collect()
 }
 
 /// Begins a script's host call, if it is one of these. Its call id is taken now.
@@ -60,7 +53,6 @@ struct Question {
     is_fresh: bool,
 }
 
-/// How the questions of a script are asked.
 struct Manner {
     system: String,
     output_tokens_max: u64,
@@ -192,8 +184,8 @@ fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     let mut arguments = Arguments::of(call, &["path", "by", "size", "overlap"])?;
     let (path, by) = (arguments.need_text("path")?, arguments.need_text("by")?);
     let (size, overlap) = (arguments.count("size")?, arguments.count("overlap")?);
-    let manifest = cut(desk, &path, &by, size, overlap, "_chunks.json")?;
     let at = DeskPath::parse(&path).map_err(refused)?;
+    let manifest = cut(desk, &at, (&by, size, overlap), "chunks")?;
     let text = desk.text(&at).map_err(refused)?;
     if text.len() > CUT_BYTES_MAX {
         return Err(Refusal::value(format!(
@@ -213,7 +205,8 @@ fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
 
 fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     let path = Arguments::of(call, &["path"])?.need_text("path")?;
-    let index = match cut(desk, &path, "headings", None, None, "_headings_index.json") {
+    let file = DeskPath::parse(&path).map_err(refused)?;
+    let index = match cut(desk, &file, ("headings", None, None), "headings_index") {
         Err(refusal) if refusal.message.contains(NO_HEADINGS) => {
             json!({ "source_file": path, "entries": [] })
         }
@@ -222,25 +215,17 @@ fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     Ok(value_of_json(index))
 }
 
-/// Chunks a file as the Chunk tool does, and returns the result.
+/// Chunks a file as the Chunk tool does, and returns its index of this kind.
 fn cut(
     desk: &mut Desk,
-    path: &str,
-    by: &str,
-    size: Option<u64>,
-    overlap: Option<u64>,
-    suffix: &str,
+    file: &DeskPath,
+    (by, size, overlap): (&str, Option<u64>, Option<u64>),
+    kind: &str,
 ) -> Result<serde_json::Value, Refusal> {
-    let mut wanted = json!({ "path": path, "by": by });
-    for (name, value) in [("size", size), ("overlap", overlap)] {
-        if let Some(value) = value {
-            wanted[name] = value.into();
-        }
-    }
-    let written = run_tool(desk, "Chunk", &wanted).map_err(refused)?.changed;
-    let index = written.iter().find(|path| path.as_str().ends_with(suffix));
-    let text = index.map(|index| desk.text(index)).transpose().map_err(refused)?.unwrap_or_default();
-    serde_json::from_str(&text).map_err(refused)
+    let wanted = json!({ "path": file.to_string(), "by": by, "size": size, "overlap": overlap });
+    run_tool(desk, "Chunk", &wanted).map_err(refused)?;
+    let index = index_path(desk, file, kind).map_err(refused)?;
+    serde_json::from_str(&desk.text(&index).map_err(refused)?).map_err(refused)
 }
 
 fn lines(desk: &Desk, call: &mut HostCall) -> Result<Value, Refusal> {
@@ -261,6 +246,6 @@ fn evidence(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     if let Some(source) = arguments.text("source")? {
         entry["source"] = source.into();
     }
-    let text = run_tool(desk, "Evidence", &entry).map_err(refused)?.text;
+    let text = run_tool(desk, "Evidence", &entry).map_err(refused)?;
     Ok(Value::from(text.as_str()))
 }

@@ -24,24 +24,9 @@ const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/
 /// The most citations taken from the saved evidence.
 const CLAIMS_MAX: usize = 50;
 
-const PLACEHOLDERS: [&str; 16] = [
-    "",
-    "...",
-    "…",
-    "todo",
-    "tbd",
-    "tba",
-    "n/a",
-    "answer",
-    "your answer",
-    "the answer",
-    "final answer",
-    "answer here",
-    "placeholder",
-    "insert answer here",
-    "fill in",
-    "lorem ipsum",
-];
+/// The empty text is one of them.
+const PLACEHOLDERS: &str = "|...|…|todo|tbd|tba|n/a|answer|your answer|the answer|final answer|answer here|placeholder|\
+    insert answer here|fill in|lorem ipsum";
 
 #[derive(Debug)]
 pub(super) struct AnswerFileCheck {
@@ -50,7 +35,6 @@ pub(super) struct AnswerFileCheck {
     /// Whether the model was shown everything at once: there is nothing to look up and little to verify.
     is_inlined: bool,
     pub(super) has_looked: bool,
-    /// Whether a turn is left for verification.
     pub(super) may_verify: bool,
     /// Reasons for which answers were sent back. Each is used only once: the model may know better.
     told: Vec<SentBack>,
@@ -59,7 +43,6 @@ pub(super) struct AnswerFileCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentBack {
     Unseen,
-    /// It contains an unfilled placeholder.
     Gap,
     Unverified,
 }
@@ -87,11 +70,7 @@ impl AnswerFileCheck {
 
     /// The text of the answer. If there is a schema, it is validated against that instead.
     fn answer_text(&self, desk: &Desk) -> Result<String, String> {
-        answer_text(
-            desk,
-            self.code,
-            if self.schema.is_some() { AnswerForm::Typed } else { AnswerForm::Plain },
-        )
+        answer_text(desk, self.schema.is_none().then_some(self.code))
     }
 
     fn is_new(&mut self, back: SentBack) -> bool {
@@ -127,7 +106,6 @@ impl AnswerFileCheck {
     }
 }
 
-/// Ends the work if the answer is accepted.
 pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> ToolOutcome {
     if let Some(answer) = text(arguments, "answer") {
         let text = format!("{}\n", answer.trim_end());
@@ -150,20 +128,15 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> ToolOutcome {
 pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let question = file(desk, &path(PROMPT)).unwrap_or_default();
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
-    let text = answer_text(desk, code, AnswerForm::Plain)?;
+    let text = answer_text(desk, Some(code))?;
     match gap(&text) {
         Some(line) => Err(format!("`{ANSWER_FILE}` still contains a placeholder: `{line}`")),
         None => Ok(text),
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AnswerForm {
-    Plain,
-    Typed,
-}
-
-fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String, String> {
+/// `code` is `None` for an answer with a schema, which may be anything that the schema allows.
+fn answer_text(desk: &Desk, code: Option<CodeAlone>) -> Result<String, String> {
     let Some(bytes) = file(desk, &path(ANSWER_FILE)) else {
         return Err(format!("`{ANSWER_FILE}` does not exist: write the answer there, then call Finish"));
     };
@@ -174,7 +147,7 @@ fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String,
             "`{ANSWER_FILE}` is empty or a placeholder: write the answer itself, then call Finish"
         ));
     }
-    if let Some(fault) = plain_answer::fault(text, code).filter(|_| form == AnswerForm::Plain) {
+    if let Some(fault) = code.and_then(|code| plain_answer::fault(text, code)) {
         let what = fault.what();
         return Err(format!("`{ANSWER_FILE}` is {what}: write the answer itself, then call Finish"));
     }
@@ -185,7 +158,8 @@ fn is_placeholder(text: &str) -> bool {
     let bare = text.trim().trim_start_matches('#').trim();
     let bare =
         bare.trim_matches(['<', '>', '[', ']', '{', '}', '(', ')', '"', '\'', '*', '_', '`', '.', '…', ':']);
-    PLACEHOLDERS.contains(&bare.trim().to_lowercase().as_str())
+    let bare = bare.trim().to_lowercase();
+    PLACEHOLDERS.split('|').any(|placeholder| placeholder == bare)
 }
 
 /// A line that is only a placeholder.

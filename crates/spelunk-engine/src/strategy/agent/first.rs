@@ -10,11 +10,11 @@ use spelunk_types::{ErrorCode, Limits};
 
 use super::protocol::Protocol;
 use super::script;
-use crate::conversation::{ATTACHMENTS, MESSAGES};
+use crate::conversation::ATTACHMENTS;
 use crate::environment::{listed_names, shown_name};
 use crate::session::{Counts, path};
 use crate::sync::blocking;
-use crate::{Frame, FrameError, Task};
+use crate::{Conversation, Frame, FrameError, Task};
 
 pub(super) const SYSTEM: &str = include_str!("../../prompts/agent-system.md");
 pub(super) const SMALL: &str = include_str!("../../prompts/agent-small.md");
@@ -64,10 +64,7 @@ pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, Fr
 }
 
 fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Result<AgentStart, FrameError> {
-    let full = |error: DeskError| {
-        let (frame, message) = (frame.id().clone(), error.to_string());
-        FrameError::Refused { frame, code: ErrorCode::DeskFull, message }
-    };
+    let full = |error: DeskError| frame.refusal(ErrorCode::DeskFull, error.to_string());
     let bounds = DeskLimits {
         files_max: limits.desk_files_max,
         bytes_max: limits.desk_bytes_max,
@@ -80,7 +77,7 @@ fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Resu
         let place = path("input").join(&document.name).map_err(|error| full(error.into()))?;
         desk.put(&place, text.into_bytes()).map_err(full)?;
     }
-    let has_messages = task.view.find(MESSAGES).is_some_and(came_along);
+    let has_messages = task.view.find(Conversation::DOCUMENT).is_some_and(came_along);
     let files = [
         ("input/prompt.md", format!("{}\n", task.question.trim_end())),
         ("state/job.json", job(task, limits, shown, has_messages)),
@@ -108,7 +105,7 @@ fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Resu
 
 /// Whether a document arrived with the question: it is mounted as an attachment, not among the contexts.
 fn came_along(document: &DocEntry) -> bool {
-    let is_named = document.name == MESSAGES || document.name.starts_with(ATTACHMENTS);
+    let is_named = document.name == Conversation::DOCUMENT || document.name.starts_with(ATTACHMENTS);
     is_named && matches!(document.origin, Origin::Text(_))
 }
 

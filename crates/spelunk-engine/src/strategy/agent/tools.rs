@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use spelunk_desk::{Outcome, TOOLS};
+use spelunk_desk::TOOLS;
 use spelunk_model::{Tool, ToolCall};
 
 use super::work::{ToolOutcome, Work};
@@ -180,10 +180,10 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> ToolOutco
     .await;
     match ran {
         // If a timeout may have stopped it, its effects are discarded: a replay could get further, or less far.
-        Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {
+        Ok(text) if name == SHELL && is_stopped(&text) => {
             ToolOutcome::refused(format!("{text}The files are unchanged."))
         }
-        Ok(Outcome { text, .. }) => {
+        Ok(text) => {
             work.agent.desk = desk;
             ToolOutcome::told(text)
         }

@@ -2,7 +2,6 @@
 //! part, so that parts do not influence each other.
 
 mod material;
-mod place;
 mod reply;
 mod reply_schema;
 
@@ -10,9 +9,7 @@ use std::sync::Arc;
 
 use spelunk_context::{Analyst, SourceError};
 use spelunk_model::{Message, Prompt};
-use spelunk_types::{
-    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Grounding, Limits, StopReason, sum,
-};
+use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Focus, Limits, StopReason, sum};
 
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
@@ -47,17 +44,16 @@ pub(crate) async fn solve(
     };
     let label = analysis.label();
     frame.note(reported(analysis, label, &report)).await?;
-    let citations = cited(&report);
-    let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
+    // The findings whose quotes were found in the text.
+    let citations = report.findings.iter().filter_map(crate::report::citation).collect();
     let text = serde_json::to_string(&report).expect("texts and numbers always serialise");
-    Ok(Answer { text, citations, grounding })
+    Ok(Answer::new(text, citations))
 }
 
 /// Limits for a small model, which otherwise repeats the same finding until it is truncated.
 const SMALL_FINDINGS_MAX: u64 = 3;
 const SMALL_OUTPUT_TOKENS_MAX: u64 = 600;
 
-/// The number of findings the model may report per part.
 pub(crate) fn findings_max(limits: &Limits, reader: ModelCapacity) -> u64 {
     if reader.is_small() { limits.findings_max.min(SMALL_FINDINGS_MAX) } else { limits.findings_max }
 }
@@ -92,7 +88,6 @@ pub(crate) fn system_prompt(analysis: &Analysis, limits: &Limits, reader: ModelC
     parts.into_iter().flatten().map(str::trim_end).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// The metadata that an analyst reports, in words and as JSON.
 fn metadata_asked(analyst: Analyst) -> (&'static str, &'static str) {
     match analyst {
         Analyst::Code => (
@@ -116,34 +111,18 @@ fn focus_text(focus: Focus) -> Option<&'static str> {
     Some(rest.split("\n## ").next().unwrap_or(rest))
 }
 
-fn types(analyst: Analyst) -> &'static [&'static str] {
-    match analyst {
-        Analyst::Code => &[
-            "vulnerability",
-            "bug",
-            "complexity",
-            "dependency",
-            "dead_code",
-            "api_surface",
-            "pattern",
-            "antipattern",
-            "performance",
-        ],
-        Analyst::Data => {
-            &["distribution", "outlier", "missing_data", "correlation", "pattern", "anomaly", "summary_stat"]
+fn types(analyst: Analyst) -> Vec<&'static str> {
+    let words = match analyst {
+        Analyst::Code => {
+            "vulnerability bug complexity dependency dead_code api_surface pattern antipattern performance"
         }
-        Analyst::Json => &[
-            "schema_variation",
-            "field_distribution",
-            "type_inconsistency",
-            "null_frequency",
-            "nesting",
-            "outlier",
-            "pattern",
-            "anomaly",
-        ],
-        Analyst::General => &["error", "pattern", "definition", "reference", "data", "insight"],
-    }
+        Analyst::Data => "distribution outlier missing_data correlation pattern anomaly summary_stat",
+        Analyst::Json => {
+            "schema_variation field_distribution type_inconsistency null_frequency nesting outlier pattern anomaly"
+        }
+        Analyst::General => "error pattern definition reference data insight",
+    };
+    words.split(' ').collect()
 }
 
 /// Reads the text of a task and renders its prompt.
@@ -161,11 +140,7 @@ async fn read_material(
         Ok::<_, SourceError>((material, prompt))
     };
     // A file that can no longer be read fails one task, not the run.
-    frame.texts().readers.have(reading).await.map_err(|error| FrameError::Child {
-        frame: frame.id().clone(),
-        code: error.code(),
-        message: error.to_string(),
-    })
+    frame.texts().readers.have(reading).await.map_err(|error| frame.failure(error.code(), error.to_string()))
 }
 
 fn worded(
@@ -182,7 +157,6 @@ fn worded(
     prompt
 }
 
-/// The instructions of an analyst and its output limit.
 pub(crate) struct AnalystPrompt {
     pub(crate) system: String,
     pub(crate) schema: Arc<serde_json::Value>,
@@ -227,10 +201,9 @@ async fn ask(
     prompt.messages.push(Message::user(text));
     let reply = frame.ask_sub(prompt).await?;
     let is_cut = reply.stop == StopReason::Length;
-    parse(&reply.text, analysis, &shown, limits, Reading::Last).map_err(|faults| FrameError::Child {
-        frame: frame.id().clone(),
-        code: if is_cut { ErrorCode::ModelReplyTooLong } else { ErrorCode::ReportInvalid },
-        message: format!("the analyst's report cannot be used: {}", faults.join("; ")),
+    parse(&reply.text, analysis, &shown, limits, Reading::Last).map_err(|faults| {
+        let code = if is_cut { ErrorCode::ModelReplyTooLong } else { ErrorCode::ReportInvalid };
+        frame.failure(code, format!("the analyst's report cannot be used: {}", faults.join("; ")))
     })
 }
 
@@ -282,11 +255,6 @@ fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> Event
     }
     let (task, of, relevant) = (analysis.number, analysis.of, report.relevant);
     EventKind::TaskReported { task, of, label, relevant, findings, confidence: report.confidence() }
-}
-
-/// The findings of a report whose quotes were found in the text.
-fn cited(report: &AnalystReport) -> Vec<Citation> {
-    report.findings.iter().filter_map(crate::report::citation).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use spelunk_context::{Plan, View, Work};
-use spelunk_index::{IndexError, Mode, Notice, RankOptions, Texts};
+use spelunk_index::{Hit, IndexError, Mode, Notice, RankOptions};
 use spelunk_types::Explain;
 
 use crate::retrieval::rank_readable;
@@ -34,7 +34,7 @@ async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
     let (here, view, question) = (frame.clone(), task.view.clone(), task.question.clone());
     let (likely, failed) = blocking(move || {
         let mut likely = by_words(&view, &question);
-        let near = by_meaning(&here, &view, &question).map(|near| likely.add(near));
+        let near = by_meaning(&here, &view, &question).map(|near| likely.add(&near));
         (likely, near.err())
     })
     .await;
@@ -51,32 +51,22 @@ fn by_words(view: &View, question: &str) -> Prefilter {
     // Documents that can no longer be read are reported at the end of the run.
     let (passages, _) = rank_readable(view, question, &options);
     let mut likely = Prefilter::default();
-    likely.add(passages.iter().map(|passage| (passage.doc_idx, (passage.line_start, passage.line_end))));
+    likely.add(&passages);
     likely
 }
 
-fn by_meaning(
-    frame: &Frame,
-    view: &View,
-    question: &str,
-) -> Result<impl Iterator<Item = (u32, Lines)>, IndexError> {
+fn by_meaning(frame: &Frame, view: &View, question: &str) -> Result<Vec<Hit>, IndexError> {
     let mut tell = frame.show_indexing();
-    let mut texts = Texts::default();
-    let finder = frame.finder();
-    let found =
-        finder.find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut texts, &mut tell)?.passages;
-    let near =
-        found.into_iter().filter(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
-    Ok(near.map(|passage| {
-        let n_lines = passage.text.lines().count().max(1) as u64;
-        (passage.doc_idx, (passage.line_start, passage.line_start + n_lines - 1))
-    }))
+    let (mut found, _) =
+        frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?;
+    found.retain(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
+    Ok(found)
 }
 
 impl Prefilter {
-    fn add(&mut self, lines: impl Iterator<Item = (u32, Lines)>) {
-        for (document, lines) in lines {
-            self.0.entry(document).or_default().push(lines);
+    fn add(&mut self, passages: &[Hit]) {
+        for passage in passages {
+            self.0.entry(passage.doc_idx).or_default().push((passage.line_start, passage.line_end));
         }
     }
 

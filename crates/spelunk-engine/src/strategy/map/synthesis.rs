@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use spelunk_model::{Prompt, estimate_tokens};
-use spelunk_types::Grounding;
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::{Kind, Synthesis};
@@ -51,8 +50,7 @@ pub(crate) async fn solve(
     // Code alone is never a summary.
     let send = |prompt| frame.ask_synthesis(prompt);
     let reply = plain_answer::ask(frame, last, CodeAlone::IsNone, send).await?;
-    let text = reply.text.trim().to_owned();
-    Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
+    Ok(Answer::new(reply.text.trim().to_owned(), Vec::new()))
 }
 
 fn system(synthesis: &Synthesis) -> String {

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use spelunk_types::Grounding;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::session::{self, NOTHING_PRINTED, Ran, Session};
@@ -26,8 +25,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
     Arc::new(move |frame, task| {
         let given = lock(&given).take();
         Box::pin(async move {
-            let nothing =
-                Answer { text: String::new(), citations: Vec::new(), grounding: Grounding::Uncited };
+            let nothing = Answer::new(String::new(), Vec::new());
             let Some((mut cells, ready)) = given else { return Ok(nothing) };
             let (mut session, description) = Session::open(&frame, &task).await?;
             // If nobody listens, nobody types either, and the loop ends at once.

@@ -1,6 +1,4 @@
-use super::find_cells;
-use super::loop_guard::LoopGuard;
-use super::{ErrorCode, Turn};
+use super::{ErrorCode, LoopGuard, Turn, find_cells};
 
 /// The messages to the model after these replies, each given with the output of its cells.
 fn judged(turns: &[(&str, &str)]) -> Vec<String> {

@@ -19,7 +19,6 @@ const TOKEN_BYTES_MIN: u64 = 2;
 const TOKEN_BYTES: u64 = 4;
 /// The shortest report: nothing found.
 const REPORT_TOKENS_MIN: u64 = 2;
-/// The shortest finding in a report.
 const FINDING_TOKENS_MIN: u64 = 10;
 /// Markup around a finding or document besides its name.
 const MARKS_BYTES: u64 = 80;
@@ -42,12 +41,10 @@ pub struct Range<T> {
 
 /// The cost range of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Forecast {
-    /// Requests.
     pub calls: Range<u64>,
-    /// Usage of the analysts.
     pub reading: Range<Usage>,
-    /// Usage of the synthesis.
     pub synthesis: Range<Usage>,
 }
 
@@ -138,7 +135,6 @@ fn listed(output_tokens: u64) -> u64 {
     output_tokens.saturating_mul(TOKEN_BYTES_MAX).div_ceil(TOKEN_BYTES)
 }
 
-/// Synthesis calls.
 struct SynthesisForecast<'a> {
     calls: u64,
     usage: Usage,
