@@ -88,7 +88,7 @@ fn the_page_counts_the_calls_that_the_purse_refused_as_the_engine_does() {
     assert_eq!(listed, known);
 }
 
-/// `viewer-tests/fold.test.js` checks the page's own fold against the same files.
+/// `viewer-tests/unit/fold.test.js` checks the page's own fold against the same files.
 #[test]
 fn the_engine_and_the_page_fold_journals_to_the_same_totals() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
