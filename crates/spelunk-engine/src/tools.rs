@@ -68,6 +68,12 @@ pub struct ExternalTool {
     pub call: ToolFn,
 }
 
+impl std::fmt::Debug for ExternalTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExternalTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// What to do about a call whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectDecision {
