@@ -39,6 +39,12 @@ pub struct Usage {
     pub hint: String,
 }
 
+impl Usage {
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
 impl Explain for Usage {
     fn code(&self) -> ErrorCode {
         ErrorCode::UsageWrong

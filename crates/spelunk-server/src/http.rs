@@ -6,7 +6,6 @@ mod auth;
 mod compat;
 mod contexts;
 mod extract;
-mod fleet_status;
 mod guard;
 mod health;
 mod listen;
@@ -38,11 +37,15 @@ pub(crate) use runs::receive_form;
 
 use spelunk_app::app::App;
 
-use crate::mcp;
+use crate::{lock, mcp};
+use auth::{Client, Scope};
+use extract::{Fields, JsonBody, PathOnly, PathPart, PathQuery, fields, malformed, read_body, read_json};
 use guard::RouteScope;
-use health::Metrics;
+use health::{Counted, Counts, Metrics};
 use mcp_endpoint::McpEndpoint;
-use route::Route;
+use page::sent;
+use problem::{Answer, bounded, work};
+use route::{Route, delete, document_path, get, list_of, object_of, post, whole_schema};
 use runs::fleet::FleetRuns;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 use spelunk_app::failure::Failure;
@@ -138,7 +141,6 @@ fn routes() -> Vec<Route> {
     routes.extend(openapi::routes());
     routes.extend(about::routes());
     routes.extend(runs::routes());
-    routes.extend(fleet_status::routes());
     routes.extend(mcp_endpoint::routes());
     routes.extend(contexts::routes());
     routes.extend(compat::routes());

@@ -4,3 +4,10 @@
 pub mod fuzzing;
 pub mod http;
 pub mod mcp;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Ignores poisoning: a thread that panicked left no partial change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -20,29 +20,40 @@ mod resources;
 mod run_tools;
 mod runs;
 mod sampling;
-mod schema;
 mod service;
 mod session_log;
 mod state;
 mod tasks;
 mod tool_wait;
-mod truncate;
 
 use std::sync::Arc;
 
-use rmcp::ServiceExt as _;
+use agent_tasks::AgentTasks;
+use answer::{ToolAnswer, bound, client_error, cut};
+use models::{ModelChoice, Models};
+use questions::{ClientChannel, Questions};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServiceExt as _};
+use runs::{HostAnswers, Live, model_name};
+use sampling::ClientModelName;
 use spelunk_app::failure::{Failure, Usage};
+use tool_wait::{CallResult, CallStart, Work};
 
+use crate::lock;
+
+pub(crate) use answer::plain_head;
 pub use catalogue::ToolSet;
+pub(crate) use catalogue::or_null;
 pub(crate) use contexts::find;
 pub(crate) use lines::{Line, fault, next_line};
 pub(crate) use material::Material;
-pub(crate) use query::{LIMITS, Manner, Query, make_plan, read_limits, strategy};
+pub use query::LIMITS;
+pub(crate) use query::{Manner, Query, make_plan, read_limits, strategy};
 pub(crate) use runs::{Ended, stopped};
-pub(crate) use schema::or_null;
 pub(crate) use service::Service;
 pub use state::{ServerOptions, State};
-pub(crate) use truncate::plain_head;
+
+type CallContext = RequestContext<RoleServer>;
 
 /// The maximum number of runs in progress if no HTTP server sets it.
 const RUNS_MAX: usize = 16;
@@ -72,7 +83,6 @@ pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     state.shut_down().await;
     ended.map_err(|reason| {
         let message = format!("could not serve the client: {reason}");
-        let hint = "start it from an MCP client; `docs/mcp.md` shows the configuration".to_owned();
-        Usage { message, hint }.into()
+        Usage::new(message, "start it from an MCP client; `docs/mcp.md` shows the configuration").into()
     })
 }

@@ -2,7 +2,6 @@
 
 mod app;
 mod ask;
-mod completions;
 mod config;
 mod context;
 mod demo;
@@ -32,21 +31,27 @@ mod tools;
 mod watch;
 #[cfg(not(feature = "fleet"))]
 mod without_fleet;
-mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use app::{no_such, print, print_as_is, print_data, print_line, print_result, print_text, report_text};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use limits::LimitFlags;
+use scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::error_text::{Paint, error_json};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
+use spelunk_app::sandbox::{OWN_WORD, TASKS};
+use watch::OutputFlags;
 #[cfg(not(feature = "fleet"))]
 use without_fleet as fleet;
+
+/// How a command ends.
+type CliResult = Result<ExitCode, Failure>;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -143,45 +148,66 @@ enum Command {
     Worker(fleet::WorkerArgs),
     /// Show the state of a fleet
     #[cfg(feature = "fleet")]
-    Fleet(fleet::FleetArgs),
+    #[command(subcommand)]
+    Fleet(fleet::FleetCommand),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run in progress, even in another process
     Tail(show::TailArgs),
     /// List and call your own tools: MCP servers and programs that a model may use
-    Tools(tools::ToolsArgs),
+    #[command(subcommand)]
+    Tools(tools::ToolsCommand),
     /// Run the tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
     /// List, show, export, archive and remove runs
-    Run(run::RunArgs),
+    #[command(subcommand)]
+    Run(run::RunCommand),
     /// Show the settings and where each value comes from
-    Config(config::ConfigArgs),
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// List, test and install models
-    Model(model::ModelArgs),
+    #[command(subcommand)]
+    Model(model::ModelCommand),
     /// Check settings, workspace and model, and suggest fixes
     Doctor(doctor::DoctorArgs),
     /// Evaluate strategies and models on tasks with known answers
-    Eval(eval::EvalArgs),
+    #[command(subcommand)]
+    Eval(eval::EvalCommand),
     /// Watch the recursive loop, a crash and a resume; the model is scripted, so no key is needed
     Demo,
     /// Recover the intact beginning of a damaged journal
-    Repair(maintenance::RepairArgs),
+    Repair {
+        /// The run: its id or a unique prefix
+        run: String,
+    },
     /// Remove data that no run needs
-    Gc(maintenance::GcArgs),
+    Gc {
+        /// Print what would be removed, but remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Trust a workspace that you did not create here, such as one that was moved
     Trust,
     /// Print shell completions
-    Completions(completions::CompletionsArgs),
+    Completions {
+        /// The shell to print completions for
+        shell: clap_complete::Shell,
+    },
 }
 
-/// Parses the arguments, runs the command, and returns the exit code.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    if worker::is_meant(&arguments) {
-        return worker::worker();
+    if is_worker(&arguments) {
+        return spelunk_sandbox::serve_stdio(TASKS);
     }
     app::survive_file_limit();
     let code = execute(&with_default_command(arguments));
     if app::has_lost_output() { ExitCode::FAILURE } else { code }
+}
+
+/// Whether this is a worker process, which runs cells and reads documents. It reads no settings and no environment, and
+/// takes its requests from standard input.
+fn is_worker(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, word] if word == OWN_WORD)
 }
 
 fn execute(arguments: &[OsString]) -> ExitCode {
@@ -191,7 +217,7 @@ fn execute(arguments: &[OsString]) -> ExitCode {
             if error.use_stderr()
                 && arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json")
             {
-                app::print_line(json!({ "error": error_json(&wrong_usage(&error)) }));
+                print_line(json!({ "error": error_json(&wrong_usage(&error)) }));
             }
             // Clap knows which stream help and errors go to.
             app::note_written(error.print());
@@ -219,10 +245,10 @@ fn execute(arguments: &[OsString]) -> ExitCode {
 fn wrong_usage(error: &clap::Error) -> Usage {
     let said = error.render().to_string();
     let message = said.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end();
-    Usage { message: message.to_owned(), hint: "see `spelunk help`".into() }
+    Usage::new(message, "see `spelunk help`")
 }
 
-fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
+fn dispatch(app: &Arc<App>, command: Command) -> CliResult {
     match command {
         Command::Ask(args) => app::block_on(ask::ask(app, *args)),
         Command::Resume(args) => app::block_on(resume::resume(app, args)),
@@ -240,21 +266,26 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         #[cfg(feature = "fleet")]
         Command::Worker(args) => app::block_on(fleet::worker(app, args)),
         #[cfg(feature = "fleet")]
-        Command::Fleet(args) => fleet::fleet(app, &args),
+        Command::Fleet(command) => fleet::fleet(app, &command),
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
-        Command::Tools(args) => app::block_on(tools::tools(app, args)),
-        Command::Run(args) => run::run(app, &args),
-        Command::Config(args) => config::config(app, &args),
-        Command::Model(args) => app::block_on(model::model(app, args)),
+        Command::Tools(command) => app::block_on(tools::tools(app, command)),
+        Command::Run(command) => run::run(app, &command),
+        Command::Config(command) => config::config(app, &command),
+        Command::Model(command) => app::block_on(model::model(app, command)),
         Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
-        Command::Eval(args) => app::block_on(eval::eval(app, args)),
+        Command::Eval(command) => app::block_on(eval::eval(app, command)),
         Command::Demo => app::block_on(demo::demo(app)),
-        Command::Repair(args) => maintenance::repair(app, &args),
-        Command::Gc(args) => maintenance::gc(app, &args),
+        Command::Repair { run } => maintenance::repair(app, &run),
+        Command::Gc { dry_run } => maintenance::gc(app, dry_run),
         Command::Trust => maintenance::trust(app),
-        Command::Completions(args) => Ok(completions::completions(&args)),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "spelunk", &mut text);
+            print(&String::from_utf8_lossy(&text));
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -264,9 +295,9 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
     match command {
         Command::Ask(args) => (Some(args.model.clone()), args.limits.clone()),
         Command::Resume(args) => (Some(args.model.clone()), args.limits.clone()),
-        Command::Eval(args) => args.setting_flags(),
+        Command::Eval(command) => command.setting_flags(),
         Command::Plan(args) => of_model(&args.model),
-        Command::Model(args) => (args.flags().cloned(), LimitFlags::default()),
+        Command::Model(command) => (command.flags().cloned(), LimitFlags::default()),
         Command::Doctor(args) => of_model(&args.model),
         Command::Repl(args) => of_model(&args.model),
         Command::Mcp(args) => of_model(&args.model),
@@ -286,10 +317,10 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         | Command::Run(_)
         | Command::Config(_)
         | Command::Demo
-        | Command::Repair(_)
-        | Command::Gc(_)
+        | Command::Repair { .. }
+        | Command::Gc { .. }
         | Command::Trust
-        | Command::Completions(_) => (None, LimitFlags::default()),
+        | Command::Completions { .. } => (None, LimitFlags::default()),
     }
 }
 

@@ -7,16 +7,23 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_app::render::plan::plan_value;
 use spelunk_types::{Focus, Limits};
 
-use super::Shared;
-use super::auth::{Client, Scope};
 use super::contexts::work;
-use super::extract::{Fields, Params};
-use super::problem::Answer;
-use super::route::{Route, get, post};
 use super::runs::model;
+use super::{Answer, Client, Fields, Params, Route, Scope, Shared, get, object_of, post};
 use crate::mcp::{LIMITS, Material, make_plan, strategy};
 
 const QUESTION_CHARS_MAX: usize = 100_000;
+const ABOUT: [&str; 9] = [
+    "version",
+    "roots",
+    "strategies",
+    "limits_default",
+    "has_model",
+    "model_names",
+    "auth",
+    "scopes",
+    "fleet",
+];
 
 pub(super) fn routes() -> Vec<Route> {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
@@ -37,30 +44,22 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The output of `spelunk plan --json`", json!({ "type": "object" }))
             .problems(&[404]),
         get("/v1/server", "Capabilities of this server", about)
-            .answers(200, "The capabilities, as the web form uses them", json!({
-                "type": "object",
-                "required": ["version", "roots", "strategies", "limits_default", "has_model", "model_names", "auth", "scopes", "fleet"],
-                "properties": {
-                    "version": { "type": "string" },
-                    "roots": texts,
-                    "strategies": texts,
-                    "focuses": texts,
-                    "limits_default": { "type": "object", "additionalProperties": { "type": "integer" } },
-                    "limits_settable": texts,
-                    "has_model": { "type": "boolean" },
-                    "model_names": texts,
-                    "auth": { "type": "boolean" },
-                    "scopes": texts,
-                    "fleet": { "type": "boolean", "description": "Whether it shares runs with other machines" },
-                },
-            })),
+            .answers(200, "The capabilities, as the web form uses them", object_of(&ABOUT, &json!({
+                "version": { "type": "string" },
+                "roots": texts,
+                "strategies": texts,
+                "focuses": texts,
+                "limits_default": { "type": "object", "additionalProperties": { "type": "integer" } },
+                "limits_settable": texts,
+                "has_model": { "type": "boolean" },
+                "model_names": texts,
+                "auth": { "type": "boolean" },
+                "scopes": texts,
+                "fleet": { "type": "boolean", "description": "Whether it shares runs with other machines" },
+            }))),
         get("/v1/paths", "Complete a path below the roots", paths)
             .query("prefix", json!({ "type": "string" }), "The beginning of the path")
-            .answers(200, "At most fifty paths; directories end with a slash", json!({
-                "type": "object",
-                "required": ["paths"],
-                "properties": { "paths": texts },
-            })),
+            .answers(200, "At most fifty paths; directories end with a slash", object_of(&["paths"], &json!({ "paths": texts }))),
     ]
 }
 

@@ -2,14 +2,13 @@
 //! expiry. A token file has one line per token: `NAME SCOPES DIGEST [until=SECONDS]`.
 
 use std::collections::BTreeSet;
-use std::hint::black_box;
 use std::path::Path;
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
+use blake3::Hash;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_journal::digest;
 
-use super::problem::Problem;
+use super::Problem;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const TOKENS_MAX: usize = 1_000;
@@ -24,7 +23,6 @@ pub(crate) enum Scope {
     Read,
     /// Start, stop and resume runs; register contexts.
     Run,
-    /// Delete.
     Admin,
 }
 
@@ -43,7 +41,6 @@ impl Scope {
         Self::ALL.into_iter().find(|scope| scope.name() == word)
     }
 
-    /// The scope a request needs, by its method.
     pub(crate) fn of_method(method: &Method) -> Self {
         match *method {
             Method::GET | Method::HEAD | Method::OPTIONS => Self::Read,
@@ -58,7 +55,6 @@ impl Scope {
 pub(crate) struct Client {
     /// The name of the token, or the IP address if no token is required.
     pub(crate) name: String,
-    /// The highest scope it has.
     pub(crate) scope: Scope,
 }
 
@@ -72,8 +68,7 @@ impl Client {
 struct Token {
     name: String,
     scope: Scope,
-    digest: String,
-    /// Unix time in seconds.
+    digest: Hash,
     until_s: Option<u64>,
 }
 
@@ -86,9 +81,8 @@ pub struct Tokens {
 impl Tokens {
     /// Reads a token file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let refused_with = |what: String, hint: &str| Usage {
-            message: format!("the token file `{}` {what}", path.display()),
-            hint: hint.into(),
+        let refused_with = |what: String, hint: &str| {
+            Usage::new(format!("the token file `{}` {what}", path.display()), hint)
         };
         let create = "create one with `spelunk serve --new-token NAME --token-file FILE`";
         let refused = |what: String| refused_with(what, create);
@@ -146,19 +140,14 @@ impl Tokens {
             Problem::new(StatusCode::UNAUTHORIZED, "token-missing", title, "the request has no bearer token")
                 .hint("send `Authorization: Bearer TOKEN`")
         })?;
-        let given = digest(given.as_bytes());
-        let mut found = None;
-        // Every token is compared, each in constant time, so that timing reveals nothing about any of them.
-        for token in &self.tokens {
-            if is_same(token.digest.as_bytes(), given.to_string().as_bytes()) {
-                found = Some(token);
-            }
-        }
+        let given = blake3::hash(given.as_bytes());
+        // Every token is compared, and hashes in constant time, so that timing reveals nothing about any of them.
+        let known = self.tokens.iter().filter(|token| token.digest == given).last();
         let refused = |detail: &str| {
             Problem::new(StatusCode::UNAUTHORIZED, "token-refused", "The token was rejected.", detail)
                 .hint("ask the operator of the server for another one")
         };
-        let token = found.ok_or_else(|| refused("the token is unknown"))?;
+        let token = known.ok_or_else(|| refused("the token is unknown"))?;
         if token.until_s.is_some_and(|until_s| until_s <= now_s) {
             return Err(refused("the token has expired"));
         }
@@ -172,7 +161,7 @@ fn parse_line(line: &str) -> Result<Token, &'static str> {
     let scopes: Option<BTreeSet<Scope>> =
         words.next().unwrap_or_default().split(',').map(Scope::of).collect();
     let scope = scopes.and_then(|scopes| scopes.last().copied()).ok_or("no scopes (read, run, admin)")?;
-    let digest = words.next().filter(|word| is_digest(word)).ok_or("no token digest")?;
+    let digest = words.next().and_then(|word| Hash::from_hex(word).ok()).ok_or("no token digest")?;
     let until_s = match words.next().map(|word| word.strip_prefix("until=")) {
         None => None,
         Some(seconds) => Some(seconds.and_then(|text| text.parse().ok()).ok_or("no `until=SECONDS`")?),
@@ -180,16 +169,12 @@ fn parse_line(line: &str) -> Result<Token, &'static str> {
     if words.next().is_some() {
         return Err("too many words");
     }
-    Ok(Token { name: name.to_owned(), scope, digest: digest.to_ascii_lowercase(), until_s })
+    Ok(Token { name: name.to_owned(), scope, digest, until_s })
 }
 
 fn is_name(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
     (1..=NAME_CHARS_MAX).contains(&name.len()) && name.chars().all(is_good)
-}
-
-fn is_digest(word: &str) -> bool {
-    word.len() == digest(b"").to_string().len() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The token in the `Authorization` header. Clients of Anthropic's API use a header of their own.
@@ -200,11 +185,6 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     });
     token.or_else(|| headers.get("x-api-key")?.to_str().ok()).filter(|token| !token.is_empty())
-}
-
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    let differences = a.iter().zip(b).fold(0_u8, |sum, (a, b)| black_box(sum | (a ^ b)));
-    a.len() == b.len() && differences == 0
 }
 
 /// A new token and its line for the token file.
@@ -218,12 +198,9 @@ pub struct NewToken {
 impl NewToken {
     /// Creates a token from 32 random bytes.
     pub fn make(name: &str, scopes: &str, until_s: Option<u64>, random: [u8; 32]) -> Result<Self, Failure> {
-        let mut token = PREFIX.to_owned();
-        for byte in random {
-            token += &format!("{byte:02x}");
-        }
+        let token = format!("{PREFIX}{}", Hash::from_bytes(random));
         let until = until_s.map(|until_s| format!(" until={until_s}")).unwrap_or_default();
-        let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()));
+        let line = format!("{name} {scopes} {}{until}\n", blake3::hash(token.as_bytes()));
         parse_line(line.trim()).map_err(|what| Usage {
             message: format!("invalid token: it has {what}"),
             hint: "name it with letters, digits, `-`, `_`, `.` or `@`; scopes are read, run and admin".into(),

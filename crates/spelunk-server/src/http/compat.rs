@@ -26,15 +26,15 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use spelunk_engine::{Clock as _, SystemClock};
 
-use super::Shared;
-use super::auth::Client;
-use super::extract::{PathPart, read_json};
-use super::problem::Problem;
-use super::route::{Route, get, post};
 use super::runs::{AwaitedRun, WaitOutcome, event_stream};
+use super::{Client, PathPart, Problem, Route, Shared, get, list_of, object_of, post, read_json};
+use conversation::{MarkedDocument, Message, MessagePart, Question, Speaker, ToolConversation};
 use draft::Draft;
-use question_input::{CompatRequest, Progress, models};
-use reply::{Reply, ReplyHead, Streamed, comment, data, event};
+use question_input::{
+    BodyFields, CommonFields, CompatRequest, Progress, models, parts, require_model, schema, tokens_max,
+};
+use reply::{Finish, Reply, ReplyHead, Streamed, comment, data, event};
+use tools::{OfferedTools, ToolChoice, choice_of_openai, name_results};
 use wrong::{ApiError, ApiResult, reshape};
 
 /// How often a waiting client gets a progress update.
@@ -46,16 +46,13 @@ const REQUEST_HEADERS: [HeaderName; 2] =
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
-    /// OpenAI's chat completions.
     Chat,
-    /// OpenAI's responses.
     Responses,
-    /// Anthropic's messages.
     Messages,
 }
 
 pub(super) fn routes() -> Vec<Route> {
-    let list = json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array", "items": model_schema() } } });
+    let list = object_of(&["data"], &json!({ "data": list_of(&model_schema()) }));
     vec![
         answers(
             Dialect::Chat,
@@ -85,16 +82,16 @@ fn count_tokens() -> Route {
         let body = read_json(request, &server, server.app.settings.server.upload_bytes_max).await?;
         Ok(Json(messages::count_tokens(body)?))
     };
-    let counted = json!({ "type": "object", "required": ["input_tokens"], "properties": { "input_tokens": { "type": "integer" } } });
+    let counted = object_of(&["input_tokens"], &json!({ "input_tokens": { "type": "integer" } }));
+    let body = object_of(
+        &["model", "messages"],
+        &json!({
+            "model": { "enum": models() },
+            "messages": { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Message" } },
+        }),
+    );
     errors(post("/v1/messages/count_tokens", "Estimate the tokens of a conversation", handler))
-        .takes(json!({
-            "type": "object",
-            "required": ["model", "messages"],
-            "properties": {
-                "model": { "enum": models() },
-                "messages": { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Message" } },
-            },
-        }))
+        .takes(body)
         .answers(200, "The number of tokens", counted)
 }
 
@@ -110,10 +107,9 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
         _ => messages,
     };
     let needed: Vec<&str> = ["model", conversation].into_iter().chain(needed.iter().copied()).collect();
-    json!({
-        "type": "object",
-        "required": needed,
-        "properties": {
+    object_of(
+        &needed,
+        &json!({
             "model": { "enum": models() },
             conversation: said,
             "max_tokens": { "type": "integer", "minimum": 1 },
@@ -123,8 +119,8 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
             "tool_choice": { "type": ["string", "object"], "description": "Which tools may or must be called" },
             "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and \
                 limits as in `POST /v1/runs`; `progress`: reasoning or comments" },
-        },
-    })
+        }),
+    )
 }
 
 pub(super) fn message_schema() -> Value {
@@ -143,37 +139,34 @@ pub(super) fn message_schema() -> Value {
         { "required": ["tool_use_id"],
           "properties": { "type": { "const": "tool_result" }, "tool_use_id": { "type": "string" } } },
     ] });
-    json!({
-        "type": "object",
-        "required": ["role", "content"],
-        "properties": {
+    let function = object_of(&["name"], &json!({ "name": text }));
+    object_of(
+        &["role", "content"],
+        &json!({
             "type": { "const": "message" },
             "role": { "enum": ["system", "developer", "user", "assistant", "tool"] },
             "content": { "anyOf": [text, { "type": "array", "minItems": 1, "items": part }] },
-            "tool_calls": { "type": "array", "items": {
-                "type": "object",
-                "required": ["id", "function"],
-                "properties": { "id": text, "function": {
-                    "type": "object", "required": ["name"], "properties": { "name": text },
-                } },
-            } },
+            "tool_calls": list_of(&object_of(&["id", "function"], &json!({ "id": text, "function": function }))),
             "function_call": { "type": "null" },
-        },
-    })
+        }),
+    )
 }
 
 fn model_schema() -> Value {
-    json!({ "type": "object", "required": ["id"], "properties": {
-        "id": { "type": "string" }, "object": { "type": "string" }, "owned_by": { "type": "string" },
-        "created": { "type": "integer" }, "display_name": { "type": "string" }, "created_at": { "type": "string" },
-    } })
+    let text = json!({ "type": "string" });
+    object_of(
+        &["id"],
+        &json!({
+            "id": text, "object": text, "owned_by": text, "created": { "type": "integer" },
+            "display_name": text, "created_at": text,
+        }),
+    )
 }
 
 fn error_schema() -> Value {
-    json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "object" } } })
+    object_of(&["error"], &json!({ "error": { "type": "object" } }))
 }
 
-/// A route whose responses and errors have the format of the client's API.
 fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
     let handler = move |State(server): State<Shared>,
                         Extension(client): Extension<Client>,
@@ -194,7 +187,6 @@ fn errors(mut route: Route) -> Route {
     route
 }
 
-/// Makes the errors of a route use the format of its API.
 pub(super) fn shaped(path: &str, handler: MethodRouter<Shared>) -> MethodRouter<Shared> {
     let dialect = match path {
         "/v1/chat/completions" | "/v1/embeddings" | "/v1/models" | "/v1/models/{model}" => Dialect::Chat,
@@ -222,12 +214,10 @@ async fn show_model(PathPart(model): PathPart<String>) -> ApiResult<Json<Value>>
     }
 }
 
-/// The models that answer, and the embedding model.
 fn all_models() -> Vec<String> {
     models().into_iter().chain([embeddings::MODEL.to_owned()]).collect()
 }
 
-/// A model as both APIs describe one.
 fn model_json(id: &str) -> Value {
     json!({
         "id": id, "object": "model", "created": 0, "owned_by": "spelunk",
@@ -354,7 +344,6 @@ impl WaitingClient {
         event_stream(stream::iter([opening]).chain(rest).map(Bytes::from))
     }
 
-    /// The next text of the stream, and the client if it waits for more.
     async fn next(mut self) -> (String, Option<Self>) {
         let text = loop {
             match self.whole.wait(STEP).await {

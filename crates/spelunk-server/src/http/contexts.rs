@@ -23,10 +23,10 @@ use spelunk_context::{ContextId, ContextKind, GrepQuery, Navigator, NewContext, 
 use spelunk_index::Mode;
 use spelunk_types::{ErrorCode, Explain as _};
 
-use super::Shared;
-use super::extract::{Fields, Params, PathPart};
-use super::problem::{Answer, Problem};
-use super::route::{Route, delete, get, post, whole_schema};
+use super::{
+    Answer, Fields, Params, PathOnly, PathQuery, Problem, Route, Shared, delete, get, list_of, object_of,
+    post, whole_schema,
+};
 use crate::mcp;
 
 pub(crate) use fold::fold;
@@ -119,10 +119,6 @@ fn kind_schema() -> Value {
     json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
 }
 
-fn list_of(items: &Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
 fn handle() -> Value {
     let text = json!({ "type": "string" });
     json!({ "type": "object", "properties": {
@@ -132,7 +128,7 @@ fn handle() -> Value {
 }
 
 fn results_schema() -> Value {
-    json!({ "type": "object", "required": ["results"], "properties": { "results": list_of(&json!({ "type": "object" })) } })
+    object_of(&["results"], &json!({ "results": list_of(&json!({ "type": "object" })) }))
 }
 
 fn register_schema() -> Value {
@@ -230,7 +226,6 @@ fn number(name: &str, typed: &str) -> Answer<u64> {
     typed.parse().map_err(wrong)
 }
 
-/// A parameter with an invalid value.
 fn wrong(name: &str, what: &str) -> Problem {
     Problem::bad_parameter(name, what).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -294,21 +289,13 @@ async fn evict(State(server): State<Shared>, Fields(mut fields): Fields) -> Answ
     look(&server, move |navigator| render::evict_json(navigator.store(), bytes_target)).await
 }
 
-async fn peek(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    mut params: Params,
-) -> Answer<Json<Value>> {
+async fn peek(PathQuery(server, id, mut params): PathQuery<String>) -> Answer<Json<Value>> {
     let lines = whole(&mut params, "lines", server.mcp.store().limits().peek_lines)?;
     params.finish()?;
     look(&server, move |navigator| Ok(render::peek_json(&navigator.peek(&id, lines)?))).await
 }
 
-async fn grep(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    mut params: Params,
-) -> Answer<Json<Value>> {
+async fn grep(PathQuery(server, id, mut params): PathQuery<String>) -> Answer<Json<Value>> {
     let pattern = params.text("pattern").filter(|pattern| !pattern.is_empty());
     let pattern = pattern.ok_or_else(|| wrong("pattern", "is missing"))?;
     let query = GrepQuery {
@@ -321,9 +308,7 @@ async fn grep(
 }
 
 async fn chunk(
-    State(server): State<Shared>,
-    PathPart((id, page)): PathPart<(String, String)>,
-    mut params: Params,
+    PathQuery(server, (id, page), mut params): PathQuery<(String, String)>,
 ) -> Answer<Json<Value>> {
     let page = number("i", &page)?;
     let lines = whole(&mut params, "chunk_size", server.mcp.store().limits().page_lines)?;
@@ -331,21 +316,11 @@ async fn chunk(
     look(&server, move |navigator| Ok(render::page_json(&navigator.page(&id, page, lines)?))).await
 }
 
-async fn load(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
+async fn load(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
     look(&server, move |navigator| Ok(render::load_json(&navigator.load(&id)?))).await
 }
 
-async fn remove(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
+async fn remove(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
     look(&server, move |navigator| {
         let removed = navigator.store().remove(&id)?;
         Ok(json!({ "removed": render::context_json(&removed) }))
@@ -373,11 +348,7 @@ async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<
     find(&server, wanted).await
 }
 
-async fn search(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    mut params: Params,
-) -> Answer<Json<Value>> {
+async fn search(PathQuery(server, id, mut params): PathQuery<String>) -> Answer<Json<Value>> {
     let query = needed(&mut params, "q")?;
     let mode = params.text("mode").unwrap_or_else(|| Mode::Meaning.name().to_owned());
     let hits_max = passages(&mut params, ContextQuery::ONE_MAX)?;

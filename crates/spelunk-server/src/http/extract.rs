@@ -2,6 +2,7 @@
 //! are not JSON, too long or too slow, unknown parameters, invalid path segments.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -14,8 +15,7 @@ use serde_json::Value;
 use spelunk_app::arguments::Arguments;
 use spelunk_app::config::nearest;
 
-use super::Shared;
-use super::problem::Problem;
+use super::{Problem, Shared};
 use crate::mcp::plain_head;
 
 const PARAMETERS_MAX: usize = 50;
@@ -143,7 +143,6 @@ impl Params {
         self.text(name).ok_or_else(|| Problem::bad_parameter(name, "is missing"))
     }
 
-    /// An integer between bounds, both inclusive.
     pub(crate) fn whole(&mut self, name: &'static str, min: u64, max: u64) -> Result<Option<u64>, Problem> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
@@ -151,7 +150,6 @@ impl Params {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Rejects parameters that were not taken.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let problem =
@@ -161,6 +159,31 @@ impl Params {
             None if self.taken.is_empty() => problem.hint("it takes no parameters"),
             None => problem.hint(format!("the parameters are {}", self.taken.join(", "))),
         })
+    }
+}
+
+/// The server, the path segments and the parameters of a request.
+pub(crate) struct PathQuery<T>(pub(crate) Shared, pub(crate) T, pub(crate) Params);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for PathQuery<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Shared) -> Result<Self, Problem> {
+        let PathPart(part) = PathPart::from_request_parts(parts, server).await?;
+        Ok(Self(Arc::clone(server), part, Params::of(&parts.uri)?))
+    }
+}
+
+/// The same for a request that takes no parameters.
+pub(crate) struct PathOnly<T>(pub(crate) Shared, pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for PathOnly<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Shared) -> Result<Self, Problem> {
+        let PathQuery(server, part, params) = PathQuery::from_request_parts(parts, server).await?;
+        params.finish()?;
+        Ok(Self(server, part))
     }
 }
 

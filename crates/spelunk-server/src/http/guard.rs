@@ -12,10 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use spelunk_engine::{Clock as _, SystemClock};
 
-use super::auth::{Client, Scope};
 use super::listen::Peer;
-use super::problem::Problem;
-use super::{Log, Shared};
+use super::{Client, Log, Problem, Scope, Shared};
 use crate::mcp::plain_head;
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -171,14 +169,12 @@ fn preflight(is_allowed: bool) -> Response {
     response
 }
 
-/// The scope a route needs, and the server that knows the tokens.
 #[derive(Clone)]
 pub(super) struct RouteScope {
     pub(super) server: Shared,
     pub(super) scope: Option<Scope>,
 }
 
-/// The layer of one route: identifies the caller and checks its scope.
 pub(super) async fn admit(State(needs): State<RouteScope>, mut request: Request, next: Next) -> Response {
     match client(&needs, &request) {
         Err(problem) => problem.into_response(),

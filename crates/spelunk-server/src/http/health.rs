@@ -1,24 +1,33 @@
-//! Liveness, readiness and metrics, for operators. Metrics are counters since the server started, in the Prometheus text
+//! Liveness, readiness, metrics and the state of the fleet, for operators. Metrics are counters since the server started, in the Prometheus text
 //! format. Labels are routes of the table, never anything a client sent.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use spelunk_app::blocking::blocking;
+use spelunk_app::failure::Failure;
 use spelunk_journal::{Disk as _, FileDisk};
 use spelunk_types::Usage;
 
-use super::problem::{Answer, Problem};
-use super::route::{Route, get};
-use super::{Shared, fleet_status};
+use super::runs::fleet::FleetRuns;
+use super::{Answer, Params, Problem, Route, Shared, get, lock, object_of, whole_schema};
 
 pub(super) fn routes() -> Vec<Route> {
+    let whole = whole_schema(0, 1 << 53);
+    let status = object_of(
+        &["nodes", "queued", "in_progress", "leases", "runs", "journal_bytes", "replicas"],
+        &json!({
+            "nodes": { "type": "object", "additionalProperties": { "type": "object" } },
+            "leases": { "type": "object", "additionalProperties": { "type": "string" } },
+            "queued": whole, "in_progress": whole, "runs": whole, "journal_bytes": whole, "replicas": whole,
+        }),
+    );
     let state = json!({ "type": "object", "properties": { "status": { "type": "string" } } });
     vec![
         get("/healthz", "Whether the server is running", alive).scope(None).answers(
@@ -36,6 +45,9 @@ pub(super) fn routes() -> Vec<Route> {
             "text/plain",
             json!({ "type": "string" }),
         ),
+        get("/v1/fleet", "The nodes and the queue of the fleet that this server belongs to", fleet)
+            .answers(200, "The state of the fleet, as `spelunk fleet status --json` prints it", status)
+            .problems(&[404, 503]),
     ]
 }
 
@@ -56,18 +68,44 @@ async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
     let disk = FileDisk::of(server.runs.workspace().clone());
     let written = blocking(move || Ok(disk.create("server/ready", b"1\n"))).await?;
     written.map_err(|error| not_ready(format!("the workspace cannot be written: {error}")))?;
-    let asked = fleet_status::answers(&server).await;
-    asked.map_err(|failure| not_ready(format!("the fleet does not respond: {}", failure.0)))?;
+    let status = fleet_status(&server).await;
+    status.map_err(|failure| not_ready(format!("the fleet does not respond: {}", failure.0)))?;
     Ok(Json(json!({ "status": "ready" })))
 }
 
 async fn metrics(State(server): State<Shared>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    let text = server.metrics.text(&server.runs.counts()) + &fleet_status::gauges(&server).await;
+    let text = server.metrics.text(&server.runs.counts()) + &fleet_gauges(&server).await;
     (kind, text).into_response()
 }
 
-/// Upper bounds of the buckets.
+async fn fleet_status(server: &Shared) -> Result<Option<Value>, Failure> {
+    let server = Arc::clone(server);
+    blocking(move || server.runs.fleet.as_ref().map(FleetRuns::status).transpose()).await
+}
+
+async fn fleet(State(server): State<Shared>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    let status = fleet_status(&server).await?;
+    let status = status.ok_or_else(|| Problem::not_found("this server does not belong to a fleet"))?;
+    Ok(Json(status))
+}
+
+/// Gauges for Prometheus; empty if there is no fleet or it does not answer.
+async fn fleet_gauges(server: &Shared) -> String {
+    let Ok(Some(status)) = fleet_status(server).await else { return String::new() };
+    let gauges = [
+        ("fleet_nodes", "Nodes of the fleet.", &json!(status["nodes"].as_object().map_or(0, Map::len))),
+        ("fleet_queued", "Runs of the fleet that no node has taken.", &status["queued"]),
+        ("fleet_in_progress", "Runs of the fleet in progress.", &status["in_progress"]),
+        ("fleet_journal_bytes", "Size of the journals of the fleet.", &status["journal_bytes"]),
+    ];
+    let gauge = |(name, about, value): (&str, &str, &Value)| {
+        format!("# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} gauge\nspelunk_{name} {value}\n")
+    };
+    gauges.map(gauge).concat()
+}
+
 const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
 /// Routes times methods times statuses; more would be a bug.
 const SERIES_MAX: usize = 4_096;
@@ -79,13 +117,9 @@ pub(crate) struct Metrics {
     pub(crate) connections: Arc<AtomicU64>,
     pub(crate) watchers: Arc<AtomicU64>,
     pub(crate) events_sent: AtomicU64,
-    /// Ended runs, by outcome.
     ended: Mutex<BTreeMap<&'static str, u64>>,
-    /// Tokens used by ended runs.
-    tokens: AtomicU64,
-    input_tokens: AtomicU64,
-    cached_tokens: AtomicU64,
-    cost_microusd: AtomicU64,
+    /// Spent by ended runs.
+    spent: Mutex<Usage>,
 }
 
 /// Counts something while it exists.
@@ -125,7 +159,7 @@ impl Metrics {
             Method::DELETE => "DELETE",
             _ => "other",
         };
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = lock(&self.requests);
         let key = (route.to_owned(), verb, status.as_u16());
         if requests.len() >= SERIES_MAX && !requests.contains_key(&key) {
             return;
@@ -139,39 +173,34 @@ impl Metrics {
     }
 
     pub(crate) fn run_ended(&self, how: &'static str, usage: &Usage) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(how).or_default() += 1;
-        for (counter, n) in [
-            (&self.tokens, usage.input_tokens.saturating_add(usage.output_tokens)),
-            (&self.input_tokens, usage.input_tokens),
-            (&self.cached_tokens, usage.cached_tokens),
-            (&self.cost_microusd, usage.cost_microusd),
-        ] {
-            counter.fetch_add(n, Ordering::Relaxed);
-        }
+        *lock(&self.ended).entry(how).or_default() += 1;
+        let mut spent = lock(&self.spent);
+        *spent = spent.plus(*usage);
     }
 
     pub(crate) fn text(&self, counts: &Counts) -> String {
         let mut text = String::new();
         let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let spent = *lock(&self.spent);
         for (kind, name, about, value) in [
             ("gauge", "runs_running", "Runs in progress.", counts.running),
             ("gauge", "runs_queued", "Queued runs.", counts.queued),
             ("gauge", "connections", "Open connections.", now(&self.connections)),
             ("gauge", "event_watchers", "Open event streams.", now(&self.watchers)),
             ("counter", "events_sent_total", "Events sent to clients.", now(&self.events_sent)),
-            ("counter", "run_tokens_total", "Tokens used by ended runs.", now(&self.tokens)),
-            ("counter", "run_input_tokens_total", "Of these, input tokens.", now(&self.input_tokens)),
+            ("counter", "run_tokens_total", "Tokens used by ended runs.", spent.tokens()),
+            ("counter", "run_input_tokens_total", "Of these, input tokens.", spent.input_tokens),
             (
                 "counter",
                 "run_cached_tokens_total",
                 "Of these, input tokens that the provider read from its cache.",
-                now(&self.cached_tokens),
+                spent.cached_tokens,
             ),
             (
                 "counter",
                 "run_cost_microusd_total",
                 "Cost of ended runs, in millionths of a dollar.",
-                now(&self.cost_microusd),
+                spent.cost_microusd,
             ),
         ] {
             text += &format!(
@@ -179,7 +208,7 @@ impl Metrics {
             );
         }
         text += "# HELP spelunk_runs_ended_total Ended runs.\n# TYPE spelunk_runs_ended_total counter\n";
-        for (how, n) in self.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (how, n) in lock(&self.ended).iter() {
             text += &format!("spelunk_runs_ended_total{{outcome=\"{how}\"}} {n}\n");
         }
         text += &self.requests_text();
@@ -189,9 +218,7 @@ impl Metrics {
     fn requests_text(&self) -> String {
         let name = "spelunk_http_request_duration_ms";
         let mut text = format!("# HELP {name} Time until the response began.\n# TYPE {name} histogram\n");
-        for ((route, verb, status), series) in
-            self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter()
-        {
+        for ((route, verb, status), series) in lock(&self.requests).iter() {
             let labels = format!("method=\"{verb}\",route=\"{route}\",status=\"{status}\"");
             for (bound, n) in BUCKETS_MS.iter().zip(&series.buckets) {
                 text += &format!("{name}_bucket{{{labels},le=\"{bound}\"}} {n}\n");

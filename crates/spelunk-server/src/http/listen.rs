@@ -28,9 +28,8 @@ use tokio::time::{Sleep, sleep, timeout};
 use tower_service::Service as _;
 
 use self::idle::Connections;
-use super::Shared;
 use super::contexts::fold;
-use super::health::Counted;
+use super::{Counted, Shared};
 
 /// How long responses in progress may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
@@ -114,14 +113,12 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
 /// A stream that closes if the client does not read.
 struct Patient {
     stream: TcpStream,
-    /// How long sent data may stay unread.
     patience: Duration,
     /// Set while a write is blocked.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    /// Limits how long an operation may stay pending.
     fn bounded<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stalled = None;

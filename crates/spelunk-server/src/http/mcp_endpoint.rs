@@ -9,23 +9,17 @@ use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse as _;
-use axum::routing::{MethodFilter, on};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use spelunk_app::config::ServerSettings;
 
-use super::Shared;
-use super::auth::Scope;
-use super::extract::read_body;
-use super::problem::{Answer, Problem};
-use super::route::Route;
+use super::{Answer, Problem, Route, Scope, Shared, delete, get, post, read_body};
 use crate::mcp;
 
 const SESSIONS_MAX: usize = 1_000;
 const SESSION_IDLE: Duration = Duration::from_mins(30);
 
-/// The transport and its sessions.
 pub(crate) struct McpEndpoint {
     service: StreamableHttpService<mcp::Service, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
@@ -55,11 +49,8 @@ impl McpEndpoint {
 pub(super) fn routes() -> Vec<Route> {
     let message = json!({ "type": "object", "description": "A message of the Model Context Protocol" });
     let event_stream = json!({ "type": "string" });
-    let route = |method: Method, filter: MethodFilter, summary: &str| {
-        Route::new(method, "/mcp", summary, on(filter, serve)).scope(Some(Scope::Run))
-    };
-    vec![
-        route(Method::POST, MethodFilter::POST, "A message from the client")
+    let routes = [
+        post("/mcp", "A message from the client", serve)
             .takes(message.clone())
             .answers(200, "The response, immediately", message)
             .answers_as(200, "The response, or a stream of events", "text/event-stream", event_stream.clone())
@@ -67,32 +58,24 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_nothing(404, "There is no such session")
             .answers_nothing(406, "The client accepts neither response format")
             .problems(&[503]),
-        route(
-            Method::GET,
-            MethodFilter::GET,
-            "Messages from the server to a client, for protocol versions with sessions",
-        )
-        .answers_as(200, "A stream of events", "text/event-stream", event_stream)
-        .answers_nothing(404, "There is no such session")
-        .answers_nothing(405, "This protocol version has no sessions")
-        .answers_nothing(406, "The client does not accept event streams"),
-        route(Method::DELETE, MethodFilter::DELETE, "End a session")
+        get("/mcp", "Messages from the server to a client, for protocol versions with sessions", serve)
+            .answers_as(200, "A stream of events", "text/event-stream", event_stream)
+            .answers_nothing(404, "There is no such session")
+            .answers_nothing(405, "This protocol version has no sessions")
+            .answers_nothing(406, "The client does not accept event streams"),
+        delete("/mcp", "End a session", serve)
             .answers_nothing(204, "The session has ended")
             .answers_nothing(404, "There is no such session")
             .answers_nothing(405, "This protocol version has no sessions"),
-    ]
+    ];
+    routes.into_iter().map(|route| route.scope(Some(Scope::Run))).collect()
 }
 
 async fn serve(State(server): State<Shared>, request: Request) -> Answer {
     let agents = &server.agents;
     if request.method() == Method::POST && agents.sessions.sessions.read().await.len() >= SESSIONS_MAX {
-        let detail = "too many clients have a session";
-        return Err(Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "sessions-full",
-            "The server is busy.",
-            detail,
-        ));
+        let (status, detail) = (StatusCode::SERVICE_UNAVAILABLE, "too many clients have a session");
+        return Err(Problem::new(status, "sessions-full", "The server is busy.", detail));
     }
     let is_end = request.method() == Method::DELETE;
     let (parts, body) = request.into_parts();

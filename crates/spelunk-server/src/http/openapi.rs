@@ -7,7 +7,7 @@ use axum::http::{Method, header};
 use axum::response::IntoResponse;
 use serde_json::{Map, Value, json};
 
-use super::route::{Route, document_path, get};
+use super::{Route, document_path, get, list_of, object_of};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![get("/openapi.json", "This document", show).scope(None).answers(
@@ -24,13 +24,6 @@ async fn show() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
 }
 
-/// The name of an operation, from which generated clients derive function names, and its group.
-pub(super) struct OperationName {
-    pub(super) tag: &'static str,
-    pub(super) id: &'static str,
-}
-
-/// The groups and their descriptions.
 const TAGS: [(&str, &str); 6] = [
     ("runs", "Questions and their results"),
     ("contexts", "Registered contexts"),
@@ -95,10 +88,11 @@ const OPERATIONS: [(&str, &str, &str, &str); 51] = [
     ("GET", "/assets/{file}", "server", "get_asset"),
 ];
 
-pub(super) fn named(method: &Method, path: &str) -> OperationName {
-    let found = OPERATIONS.iter().find(|(of, at, _, _)| *of == method.as_str() && *at == path);
-    let (_, _, tag, id) = found.expect("every route has a name: a test looks at all of them");
-    OperationName { tag, id }
+/// The group of an operation, and its name, from which generated clients derive function names.
+pub(super) fn group_and_name(method: &Method, path: &str) -> (&'static str, &'static str) {
+    let operation = OPERATIONS.iter().find(|(of, at, ..)| *of == method.as_str() && *at == path);
+    let (_, _, group, name) = operation.expect("every route has a name: a test looks at all of them");
+    (group, name)
 }
 
 pub(crate) fn document() -> Value {
@@ -138,58 +132,9 @@ fn schema_of(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-fn list_of(items: &Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
 fn schemas() -> Value {
-    let mut schemas = small_schemas();
-    let text = json!({ "type": "string" });
-    let text_or_null = json!({ "type": ["string", "null"] });
-    let whole = json!({ "type": "integer" });
-    let counts = json!({ "type": "object", "additionalProperties": whole });
-    let citations = json!({ "type": ["array", "null"], "items": schema_of("Citation") });
-    let large = json!({
-        "Run": {
-            "type": "object",
-            "required": ["run", "status", "outcome", "question", "answer", "events", "usage", "pending"],
-            "properties": {
-                "status": { "type": "string", "description": "The state in one word, as `spelunk run list` shows it, or `queued`" },
-                "pending": list_of(&schema_of("PendingCall")), "run": run_id(), "question": text_or_null, "answer": text_or_null, "citations": citations,
-                "outcome": { "anyOf": [schema_of("Outcome"), { "type": "null" }] },
-                "model": { "anyOf": [schema_of("Model"), { "type": "null" }] },
-                "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole,
-                "skipped": counts, "redacted": counts, "usage": schema_of("Usage"), "active_ms": whole,
-                "events": whole, "resumed": whole, "frames": list_of(&text), "calls": list_of(&schema_of("Call")),
-                "cells": list_of(&schema_of("Cell")),
-            },
-        },
-        "Result": {
-            "type": "object",
-            "required": ["run", "outcome", "answer", "success", "citations", "evidence", "metrics", "errors", "grounding", "usage"],
-            "properties": {
-                "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
-                "grounding": { "type": ["string", "null"], "description": "cited, computed, uncited or partial" },
-                "confidence": { "type": ["number", "null"], "description": "Confidence in the answer, from 0 to 1" },
-                "evidence": {
-                    "type": "array", "items": { "type": "object", "required": ["is"], "properties": { "is": text } },
-                    "description": "Checked citations, and facts that an agent recorded; at most 1000",
-                },
-                "metrics": { "type": "object", "description": "Usage" },
-                "errors": {
-                    "type": "array",
-                    "items": { "type": "object", "required": ["code", "message"], "properties": { "code": text, "message": text } },
-                    "description": "Recovered errors; at most 1000",
-                },
-                "error": { "type": ["object", "null"], "description": "Why there is no answer: code, message, hint" },
-                "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "model": text_or_null,
-                "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "calls": whole,
-                "calls_cached": whole, "skipped": counts, "redacted": counts, "usage": schema_of("Usage"),
-                "active_ms": whole, "warnings": list_of(&text),
-            },
-        },
-    });
-    for more in [part_schemas(), large] {
+    let mut schemas = part_schemas();
+    for more in [message_schemas(), run_schemas()] {
         if let (Some(all), Value::Object(more)) = (schemas.as_object_mut(), more) {
             all.extend(more);
         }
@@ -197,107 +142,120 @@ fn schemas() -> Value {
     schemas
 }
 
+fn or_null(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "null" }] })
+}
+
+fn run_schemas() -> Value {
+    let (text, whole, flag) =
+        (json!({ "type": "string" }), json!({ "type": "integer" }), json!({ "type": "boolean" }));
+    let text_or_null = json!({ "type": ["string", "null"] });
+    let counts = json!({ "type": "object", "additionalProperties": whole });
+    let citations = json!({ "type": ["array", "null"], "items": schema_of("Citation") });
+    let run = ["run", "status", "outcome", "question", "answer", "events", "usage", "pending"];
+    let result = [
+        "run",
+        "outcome",
+        "answer",
+        "success",
+        "citations",
+        "evidence",
+        "metrics",
+        "errors",
+        "grounding",
+        "usage",
+    ];
+    json!({
+        "Run": object_of(&run, &json!({
+            "status": { "type": "string", "description": "The state in one word, as `spelunk run list` shows it, or `queued`" },
+            "pending": list_of(&schema_of("PendingCall")), "run": run_id(), "question": text_or_null, "answer": text_or_null,
+            "citations": citations, "outcome": or_null(&schema_of("Outcome")), "model": or_null(&schema_of("Model")),
+            "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole,
+            "skipped": counts, "redacted": counts, "usage": schema_of("Usage"), "active_ms": whole,
+            "events": whole, "resumed": whole, "frames": list_of(&text), "calls": list_of(&schema_of("Call")),
+            "cells": list_of(&schema_of("Cell")),
+        })),
+        "Result": object_of(&result, &json!({
+            "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
+            "grounding": { "type": ["string", "null"], "description": "cited, computed, uncited or partial" },
+            "confidence": { "type": ["number", "null"], "description": "Confidence in the answer, from 0 to 1" },
+            "evidence": {
+                "type": "array", "items": object_of(&["is"], &json!({ "is": text })),
+                "description": "Checked citations, and facts that an agent recorded; at most 1000",
+            },
+            "metrics": { "type": "object", "description": "Usage" },
+            "errors": {
+                "type": "array", "items": object_of(&["code", "message"], &json!({ "code": text, "message": text })),
+                "description": "Recovered errors; at most 1000",
+            },
+            "error": { "type": ["object", "null"], "description": "Why there is no answer: code, message, hint" },
+            "success": flag, "degraded": flag, "model": text_or_null,
+            "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "calls": whole,
+            "calls_cached": whole, "skipped": counts, "redacted": counts, "usage": schema_of("Usage"),
+            "active_ms": whole, "warnings": list_of(&text),
+        })),
+    })
+}
+
 fn run_id() -> Value {
     json!({ "type": "string", "description": "The id of the run" })
 }
 
-fn small_schemas() -> Value {
-    let text = json!({ "type": "string" });
-    let whole = json!({ "type": "integer" });
+fn message_schemas() -> Value {
+    let (text, whole) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let row = ["run", "lifecycle", "state", "status", "question", "calls", "cost_microusd", "queued"];
     json!({
         "Message": super::compat::message_schema(),
-        "Problem": {
-            "type": "object",
-            "required": ["type", "title", "status", "detail", "code"],
-            "properties": {
-                "type": text,
-                "title": text,
-                "status": whole,
-                "detail": text,
-                "code": { "type": "string", "description": "The stable error code; see docs/errors.md and docs/server.md" },
-                "hint": { "type": "string", "description": "A suggested next step" },
-            },
-        },
-        "Promise": {
-            "type": "object",
-            "required": ["run", "state", "links"],
-            "properties": {
-                "run": run_id(),
-                "id": { "type": "string", "deprecated": true, "description": "The same as `run`" },
-                "state": text,
-                "links": { "type": "object", "additionalProperties": text },
-            },
-        },
-        "Row": {
-            "type": "object",
-            "required": ["run", "lifecycle", "state", "status", "question", "calls", "cost_microusd", "queued"],
-            "properties": {
-                "run": run_id(), "lifecycle": text, "state": text, "question": text,
-                "status": { "type": "string", "description": "The state, as `spelunk run list` shows it, or `queued`" },
-                "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
-                "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
-                "active_ms": { "type": ["integer", "null"], "minimum": 0 },
-                "problem": { "type": "object", "description": "Why it could not start or continue" },
-            },
-        },
+        "Problem": object_of(&["type", "title", "status", "detail", "code"], &json!({
+            "type": text, "title": text, "status": whole, "detail": text,
+            "code": { "type": "string", "description": "The stable error code; see docs/errors.md and docs/server.md" },
+            "hint": { "type": "string", "description": "A suggested next step" },
+        })),
+        "Promise": object_of(&["run", "state", "links"], &json!({
+            "run": run_id(), "state": text, "links": { "type": "object", "additionalProperties": text },
+            "id": { "type": "string", "deprecated": true, "description": "The same as `run`" },
+        })),
+        "Row": object_of(&row, &json!({
+            "run": run_id(), "lifecycle": text, "state": text, "question": text,
+            "status": { "type": "string", "description": "The state, as `spelunk run list` shows it, or `queued`" },
+            "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
+            "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
+            "active_ms": { "type": ["integer", "null"], "minimum": 0 },
+            "problem": { "type": "object", "description": "Why it could not start or continue" },
+        })),
     })
 }
 
-/// Schemas that the larger ones use.
 fn part_schemas() -> Value {
-    let text = json!({ "type": "string" });
-    let whole = json!({ "type": "integer" });
+    let (text, whole) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let outcome = json!({ "is": text, "kind": text, "traceback": text, "message": text });
+    let mut pending = object_of(
+        &["call", "tool", "arguments", "effect", "asked_at_ms"],
+        &json!({
+            "call": text, "tool": text, "arguments": { "type": "object", "description": "With secrets redacted" },
+            "effect": { "type": "string", "enum": ["repeatable", "once"] }, "asked_at_ms": whole,
+        }),
+    );
+    pending["description"] = json!("A call of a tool that waits for a decision");
     json!({
-        "Outcome": {
-            "type": "object",
-            "required": ["is"],
-            "properties": {
-                "is": { "type": "string", "enum": ["answered", "partial", "failed", "cancelled"] },
-                "stopped_by": text, "code": text, "message": text,
-            },
-        },
-        "Model": {
-            "type": "object",
-            "required": ["provider", "name", "base_url"],
-            "properties": { "provider": text, "name": text, "base_url": text },
-        },
-        "Citation": {
-            "type": "object",
-            "required": ["document", "line", "quote"],
-            "properties": { "document": text, "line": whole, "quote": text },
-        },
-        "Usage": {
-            "type": "object",
-            "required": ["input_tokens", "output_tokens"],
-            "properties": {
-                "input_tokens": whole, "cached_tokens": whole, "cache_written_tokens": whole, "output_tokens": whole,
-                "cost_microusd": { "type": "integer", "description": "In millionths of a dollar" },
-            },
-        },
-        "Call": {
-            "type": "object",
-            "required": ["call", "state", "retries"],
-            "properties": {
-                "call": text, "state": { "type": "string", "enum": ["open", "replied", "failed"] },
-                "retries": { "type": "array", "items": text, "description": "The error code of each retried attempt" },
-                "usage": { "anyOf": [schema_of("Usage"), { "type": "null" }] },
-            },
-        },
-        "PendingCall": {
-            "type": "object",
-            "description": "A call of a tool that waits for a decision",
-            "required": ["call", "tool", "arguments", "effect", "asked_at_ms"],
-            "properties": {
-                "call": text, "tool": text, "arguments": { "type": "object", "description": "With secrets redacted" },
-                "effect": { "type": "string", "enum": ["repeatable", "once"] }, "asked_at_ms": whole,
-            },
-        },
-        "Cell": {
-            "type": "object",
-            "required": ["frame", "cell", "outcome", "took_ms"],
-            "properties": { "frame": text, "cell": whole, "took_ms": whole, "outcome": {
-                "type": "object", "required": ["is"], "properties": { "is": text, "kind": text, "traceback": text, "message": text },
-            } },
-        },
+        "PendingCall": pending,
+        "Outcome": object_of(&["is"], &json!({
+            "is": { "type": "string", "enum": ["answered", "partial", "failed", "cancelled"] },
+            "stopped_by": text, "code": text, "message": text,
+        })),
+        "Model": object_of(&["provider", "name", "base_url"], &json!({ "provider": text, "name": text, "base_url": text })),
+        "Citation": object_of(&["document", "line", "quote"], &json!({ "document": text, "line": whole, "quote": text })),
+        "Usage": object_of(&["input_tokens", "output_tokens"], &json!({
+            "input_tokens": whole, "cached_tokens": whole, "cache_written_tokens": whole, "output_tokens": whole,
+            "cost_microusd": { "type": "integer", "description": "In millionths of a dollar" },
+        })),
+        "Call": object_of(&["call", "state", "retries"], &json!({
+            "call": text, "state": { "type": "string", "enum": ["open", "replied", "failed"] },
+            "retries": { "type": "array", "items": text, "description": "The error code of each retried attempt" },
+            "usage": or_null(&schema_of("Usage")),
+        })),
+        "Cell": object_of(&["frame", "cell", "outcome", "took_ms"], &json!({
+            "frame": text, "cell": whole, "took_ms": whole, "outcome": object_of(&["is"], &outcome),
+        })),
     })
 }

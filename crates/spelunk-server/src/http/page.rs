@@ -7,9 +7,7 @@ use serde_json::json;
 use spelunk_app::render::viewer;
 use spelunk_journal::digest;
 
-use super::extract::{Params, PathPart};
-use super::problem::{Answer, Problem};
-use super::route::{Route, get};
+use super::{Answer, Params, PathPart, Problem, Route, get};
 
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "no-cache";

@@ -20,7 +20,6 @@ const DETAIL_CHARS_MAX: usize = 2_000;
 
 const OPENAPI_HINT: &str = "see `/openapi.json` for the format of requests";
 
-/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -122,7 +121,6 @@ impl From<Failure> for Problem {
     }
 }
 
-/// Enables `?` on the errors that handlers encounter.
 macro_rules! from_errors {
     ($($error:ty),+) => {
         $(impl From<$error> for Problem {

@@ -3,18 +3,15 @@
 
 use axum::handler::Handler;
 use axum::http::Method;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{self, MethodRouter};
 use serde_json::{Map, Value, json};
 
-use super::Shared;
-use super::auth::Scope;
+use super::{Scope, Shared};
 
-/// One path and method, with its parameters and responses.
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// In axum's syntax: `/v1/runs/{run}`.
     pub(crate) path: &'static str,
-    /// The scope a token must have; `None` for public routes.
     pub(crate) scope: Option<Scope>,
     pub(crate) handler: MethodRouter<Shared>,
     summary: String,
@@ -23,37 +20,27 @@ pub(crate) struct Route {
     responses: Map<String, Value>,
 }
 
-pub(crate) fn get<H, T>(path: &'static str, summary: &str, handler: H) -> Route
-where
-    H: Handler<T, Shared>,
-    T: 'static,
-{
-    Route::new(Method::GET, path, summary, on(MethodFilter::GET, handler))
+pub(crate) fn get<T: 'static>(path: &'static str, summary: &str, handler: impl Handler<T, Shared>) -> Route {
+    Route::new(Method::GET, path, summary, routing::get(handler))
 }
 
-pub(crate) fn post<H, T>(path: &'static str, summary: &str, handler: H) -> Route
-where
-    H: Handler<T, Shared>,
-    T: 'static,
-{
-    Route::new(Method::POST, path, summary, on(MethodFilter::POST, handler))
+pub(crate) fn post<T: 'static>(path: &'static str, summary: &str, handler: impl Handler<T, Shared>) -> Route {
+    Route::new(Method::POST, path, summary, routing::post(handler))
 }
 
-pub(crate) fn delete<H, T>(path: &'static str, summary: &str, handler: H) -> Route
-where
-    H: Handler<T, Shared>,
-    T: 'static,
-{
-    Route::new(Method::DELETE, path, summary, on(MethodFilter::DELETE, handler))
+pub(crate) fn delete<T: 'static>(
+    path: &'static str,
+    summary: &str,
+    handler: impl Handler<T, Shared>,
+) -> Route {
+    Route::new(Method::DELETE, path, summary, routing::delete(handler))
 }
 
 impl Route {
-    pub(crate) fn new(
-        method: Method,
-        path: &'static str,
-        summary: &str,
-        handler: MethodRouter<Shared>,
-    ) -> Self {
+    fn new(method: Method, path: &'static str, summary: &str, handler: MethodRouter<Shared>) -> Self {
+        // The names in braces. A wildcard (`{*path}`) is one name.
+        let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        let names = names.map(|name| name.trim_start_matches('*'));
         let part = |name: &str| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } });
         Self {
             scope: Some(Scope::of_method(&method)),
@@ -61,20 +48,18 @@ impl Route {
             path,
             handler,
             summary: summary.to_owned(),
-            parameters: path_parameters(path).into_iter().map(part).collect(),
+            parameters: names.map(part).collect(),
             body: None,
             responses: Map::new(),
         }
     }
 
-    /// Sets another scope; `None` makes the route public.
     #[must_use]
     pub(crate) fn scope(mut self, scope: Option<Scope>) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Sets the schema of a path parameter; the default is any text.
     #[must_use]
     pub(crate) fn part(mut self, name: &str, schema: Value) -> Self {
         if let Some(part) = self.parameters.iter_mut().find(|part| part["name"] == name) {
@@ -113,10 +98,9 @@ impl Route {
     #[must_use]
     pub(crate) fn takes_optionally(self, schema: Value) -> Self {
         let mut route = self.takes(schema);
-        route.body = route.body.map(|mut body| {
+        if let Some(body) = &mut route.body {
             body["required"] = json!(false);
-            body
-        });
+        }
         route
     }
 
@@ -133,7 +117,6 @@ impl Route {
         self.answers_as(status, about, "application/json", schema)
     }
 
-    /// A response of any media type; one status may have several.
     #[must_use]
     pub(crate) fn answers_as(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
         let answer = self.responses.entry(status.to_string()).or_insert_with(|| json!({}));
@@ -165,11 +148,11 @@ impl Route {
         for status in statuses {
             responses.entry(status.to_string()).or_insert_with(problem);
         }
-        let named = super::openapi::named(&self.method, self.path);
+        let (group, name) = super::openapi::group_and_name(&self.method, self.path);
         let mut operation = json!({
             "summary": self.summary,
-            "operationId": named.id,
-            "tags": [named.tag],
+            "operationId": name,
+            "tags": [group],
             "parameters": self.parameters,
             "responses": responses,
             "security": match self.scope {
@@ -184,19 +167,20 @@ impl Route {
     }
 }
 
-/// The schema of an integer between bounds.
+pub(crate) fn object_of(required: &[&str], properties: &Value) -> Value {
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+pub(crate) fn list_of(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
 pub(crate) fn whole_schema(min: u64, max: u64) -> Value {
     json!({ "type": "integer", "minimum": min, "maximum": max })
 }
 
 fn problem() -> Value {
     json!({ "$ref": "#/components/responses/Problem" })
-}
-
-/// The names in braces. A wildcard (`{*path}`) is one name.
-fn path_parameters(path: &str) -> Vec<&str> {
-    let parts = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    parts.map(|name| name.trim_start_matches('*')).collect()
 }
 
 /// The path in the syntax of the API document.

@@ -25,9 +25,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use list::{FoundRun, find, word};
-use request::{ReceivedRequest, read_query, receive};
+use request::{ReceivedRequest, UploadedFile, read_query, receive, request_without_secrets};
 use serde_json::{Value, json};
-use service::{JobKind, Promised, at_work};
+use service::{Job, JobKind, Live, Phase, Promised, StreamedPiece, at_work};
 use spelunk_app::arguments::wrong;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::blocking::blocking;
@@ -37,16 +37,17 @@ use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, EngineError};
 use spelunk_journal::{JournalError, digest, remove_run};
 use spelunk_types::{Limits, RunId};
-use tickets::{Key, Progress, Ticket};
+use tickets::{CRASHES_MAX, Key, Progress, Refusal, SnapshotSource, Ticket};
 #[cfg(not(feature = "fleet"))]
 pub use without_fleet as fleet;
 
-use super::Shared;
-use super::auth::Client;
-use super::extract::{PathPart, fields};
-use super::problem::{Answer, Problem, work};
-use super::route::{Route, delete, post};
+use super::{Answer, Client, PathPart, Problem, Route, Shared, delete, fields, post, work};
 use crate::mcp::{or_null, read_limits};
+use events::SEQ_MAX;
+use fleet::FleetRuns;
+use follow_up::FollowUp;
+use lines::{Line, Lines};
+use results::with_journal;
 
 pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
@@ -114,10 +115,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes.extend(follow_up::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
-    routes.extend(results::file_routes());
-    routes.extend(results::blob_routes());
     routes.extend(source::routes());
-    routes.extend(results::plan_routes());
     routes
 }
 
@@ -200,7 +198,6 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
     Ok(engine.new_id())
 }
 
-/// The digest of a request, independent of the order of its fields.
 fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {

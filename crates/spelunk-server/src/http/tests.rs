@@ -16,10 +16,8 @@ fn every_route_is_in_the_document_once_and_nothing_else_is() {
             methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
         })
         .collect();
-    let served: Vec<String> = routes()
-        .iter()
-        .map(|route| format!("{} {}", route.method, route::document_path(route.path)))
-        .collect();
+    let served: Vec<String> =
+        routes().iter().map(|route| format!("{} {}", route.method, document_path(route.path))).collect();
     assert_eq!(served.iter().cloned().collect::<BTreeSet<_>>(), described);
     assert_eq!(served.len(), described.len());
 }

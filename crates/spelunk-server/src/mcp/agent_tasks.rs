@@ -3,22 +3,22 @@
 //! collects replies. A task is leased: an agent that does not return in time loses it to the next.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::{StreamExt as _, stream};
-use spelunk_app::failure::Usage;
 use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::units::head;
 use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
+use super::{Usage, lock};
+
 /// The model name of a run whose calls are agent tasks.
 pub(super) const MODEL: &str = "agents";
 /// Agents may return the next day.
 pub(super) const CALL_MS_MAX: u64 = 86_400_000;
 const ABOUT_CHARS_MAX: usize = 160;
-/// The maximum number of documents named for a task.
 const FILES_MAX: usize = 50;
 /// The kinds of tasks and how their instructions begin. The last is for all others.
 const ANALYSTS: [(&str, &str); 5] = [
@@ -29,6 +29,7 @@ const ANALYSTS: [(&str, &str); 5] = [
     ("synthesis", ""),
 ];
 
+#[derive(Default)]
 pub(super) struct AgentTasks {
     tasks: Mutex<BTreeMap<CallId, Task>>,
     /// Counts changes, so that callers can wait for the next.
@@ -50,22 +51,13 @@ struct Lease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskSummary {
     pub(super) call: CallId,
-    /// The agent's role, in a few words.
     pub(super) role: String,
     /// The kind of task: `code`.
     pub(super) analyst: &'static str,
-    /// The documents it contains.
     pub(super) files: Vec<String>,
     /// Its subject, as one line.
     pub(super) about: String,
-    /// The agent that has it, and until when.
     pub(super) leased_to: Option<(String, u64)>,
-}
-
-impl Default for AgentTasks {
-    fn default() -> Self {
-        Self { tasks: Mutex::default(), changed: watch::Sender::new(0) }
-    }
 }
 
 impl AgentTasks {
@@ -80,7 +72,6 @@ impl AgentTasks {
         answered.await.map_err(|_| ModelError::StreamCut)
     }
 
-    /// The open tasks, in the order of the run.
     pub(super) fn list(&self, now_ms: u64) -> Vec<TaskSummary> {
         self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
     }
@@ -97,7 +88,7 @@ impl AgentTasks {
     ) -> Result<TaskSummary, Usage> {
         if let Some(kind) = analyst.filter(|kind| !Self::analysts().contains(kind)) {
             let message = format!("there is no analyst `{}`", head(kind, 60));
-            return Err(Usage { message, hint: format!("the analysts are {}", Self::analysts().join(", ")) });
+            return Err(Usage::new(message, format!("the analysts are {}", Self::analysts().join(", "))));
         }
         let mut tasks = self.tasks();
         let call = match call {
@@ -105,16 +96,15 @@ impl AgentTasks {
             None => {
                 let is_meant = |task: &Task| analyst.is_none_or(|kind| kind == analyst_of(&task.prompt));
                 let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none() && is_meant(task));
-                first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
-                    message: "no task is available".into(),
-                    hint: "wait for the other agents, or see `task_list`".into(),
+                first.map(|(call, _)| call.clone()).ok_or_else(|| {
+                    Usage::new("no task is available", "wait for the other agents, or see `task_list`")
                 })?
             }
         };
         let task = tasks.get_mut(&call).ok_or_else(|| unknown(&call))?;
         if let Some(holder) = task.holder(now_ms).filter(|holder| *holder != agent) {
             let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
-            return Err(Usage { message, hint: "claim another task".into() });
+            return Err(Usage::new(message, "claim another task"));
         }
         task.lease = Some(Lease { agent: agent.to_owned(), until_ms: now_ms.saturating_add(lease_ms) });
         Ok(task.shown(&call, now_ms))
@@ -132,11 +122,11 @@ impl AgentTasks {
         match task.holder(now_ms) {
             Some(holder) if holder != agent => {
                 let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
-                return Err(Usage { message, hint: "your lease has expired; claim another task".into() });
+                return Err(Usage::new(message, "your lease has expired; claim another task"));
             }
             None if task.lease.is_none() => {
                 let message = format!("the task `{call}` was not claimed");
-                return Err(Usage { message, hint: "claim it with `task_claim` first".into() });
+                return Err(Usage::new(message, "claim it with `task_claim` first"));
             }
             Some(_) | None => {}
         }
@@ -160,7 +150,7 @@ impl AgentTasks {
     }
 
     fn tasks(&self) -> MutexGuard<'_, BTreeMap<CallId, Task>> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = lock(&self.tasks);
         tasks.retain(|_, task| !task.reply.is_closed());
         tasks
     }
@@ -198,7 +188,6 @@ fn files_of(prompt: &Prompt) -> Vec<String> {
     first.into_iter().flat_map(|message| message.text.lines().filter_map(name)).take(FILES_MAX).collect()
 }
 
-/// The first line after the documents, which names the part.
 fn about(prompt: &Prompt) -> String {
     let first = prompt.messages.iter().find(|message| message.speaker == Speaker::User);
     let text = first.map(|message| message.text.as_str()).unwrap_or_default();
@@ -209,10 +198,7 @@ fn about(prompt: &Prompt) -> String {
 }
 
 fn unknown(call: &CallId) -> Usage {
-    Usage {
-        message: format!("there is no open task `{call}`"),
-        hint: "list the open tasks with `task_list`".into(),
-    }
+    Usage::new(format!("there is no open task `{call}`"), "list the open tasks with `task_list`")
 }
 
 pub(super) struct AgentModel {

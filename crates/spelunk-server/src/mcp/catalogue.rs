@@ -6,14 +6,11 @@ mod tools;
 
 use std::sync::Arc;
 
-use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::Value;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations, object as object_value};
+use serde_json::{Value, json};
 use spelunk_app::arguments::Arguments;
-use spelunk_app::failure::Failure;
 
-use super::answer::ToolAnswer;
-use super::schema::Properties;
-use super::state::State;
+use super::{Failure, State, ToolAnswer};
 
 /// Every tool that can be called, in the order in which an agent should consider them.
 pub(super) fn entries() -> Vec<Entry> {
@@ -77,7 +74,6 @@ pub(super) enum Action {
     Waiting(Waiting),
 }
 
-/// The tools that wait for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     Query,
@@ -97,7 +93,6 @@ impl Entry {
         Self { name, set: ToolSet::All, title, doc: "", effect, input, output, action }
     }
 
-    /// Lists it in this set and all larger ones.
     fn listed_in(mut self, set: ToolSet) -> Self {
         self.set = set;
         self
@@ -132,7 +127,6 @@ impl Entry {
         self
     }
 
-    /// Fields that several tools share.
     fn with(self, shared: impl FnOnce(Self) -> Self) -> Self {
         shared(self)
     }
@@ -152,4 +146,82 @@ impl Entry {
             .with_raw_output_schema(Arc::new(self.output.output()))
             .with_annotations(annotations)
     }
+}
+
+#[derive(Default)]
+struct Properties {
+    schemas: JsonObject,
+    required: Vec<&'static str>,
+}
+
+impl Properties {
+    fn add(&mut self, name: &'static str, schema: Value) {
+        self.schemas.insert(name.to_owned(), schema);
+    }
+
+    fn require(&mut self, name: &'static str, schema: Value) {
+        self.add(name, schema);
+        self.required.push(name);
+    }
+
+    /// An object with these properties and no others.
+    fn input(&self) -> JsonObject {
+        let mut schema =
+            json!({ "type": "object", "properties": self.schemas, "additionalProperties": false });
+        if !self.required.is_empty() {
+            schema["required"] = json!(self.required);
+        }
+        object_value(schema)
+    }
+
+    /// An object with at least these properties, or with an error instead: some clients validate
+    /// errors against the output schema.
+    fn output(&self) -> JsonObject {
+        let mut schemas = self.schemas.clone();
+        schemas.insert("error".to_owned(), json!({ "type": ["object", "null"] }));
+        let mut schema = json!({ "type": "object", "properties": schemas });
+        if !self.required.is_empty() {
+            schema["anyOf"] = json!([{ "required": self.required }, { "required": ["error"] }]);
+        }
+        object_value(schema)
+    }
+}
+
+fn text(doc: &str) -> Value {
+    json!({ "type": "string", "description": doc })
+}
+
+fn whole(doc: &str) -> Value {
+    json!({ "type": "integer", "minimum": 0, "description": doc })
+}
+
+fn flag(doc: &str) -> Value {
+    json!({ "type": "boolean", "description": doc })
+}
+
+fn texts(doc: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": doc })
+}
+
+fn choice(doc: &str, words: &[&str]) -> Value {
+    json!({ "type": "string", "enum": words, "description": doc })
+}
+
+fn object(doc: &str) -> Value {
+    json!({ "type": "object", "description": doc })
+}
+
+fn objects(doc: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "object" }, "description": doc })
+}
+
+/// The schema, or `null`, which counts as absent.
+pub(crate) fn or_null(mut schema: Value) -> Value {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
+        schema["type"] = json!([kind, "null"]);
+    }
+    schema
 }

@@ -2,28 +2,23 @@
 //! cells, and the model calls they make, are in its journal.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use serde_json::json;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::keep;
 use spelunk_app::blocking::blocking;
 use spelunk_app::error_text::{Paint, error_json, error_text};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider::Nobody;
 use spelunk_engine::{ConsoleCell, RunRequest, console};
 use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
-use super::answer::ToolAnswer;
-use super::consent;
-use super::material::Material;
-use super::models::{ModelChoice, Models, models};
-use super::runs::{Ended, Live};
-use super::state::State;
-use super::tool_wait::{CallStart, Work};
+use super::models::models;
+use super::{
+    CallContext, CallResult, CallStart, Ended, Failure, Live, Material, ModelChoice, Models, State,
+    ToolAnswer, Usage, Work, consent, lock,
+};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
@@ -31,7 +26,6 @@ const SESSIONS_MAX: usize = 8;
 /// In effect no limit on the cells of an agent.
 const CELLS_MAX: u64 = 1_000_000;
 
-/// The open sessions, by the short ids of their runs.
 #[derive(Default)]
 pub(super) struct Consoles {
     open: Mutex<HashMap<String, Arc<Console>>>,
@@ -40,26 +34,25 @@ pub(super) struct Consoles {
 pub(super) struct Console {
     pub(super) live: Arc<Live>,
     cells: mpsc::UnboundedSender<ConsoleCell>,
-    /// A description of `context`.
     description: String,
 }
 
 impl Consoles {
     pub(super) fn close_all(&self) {
-        self.open().clear();
+        lock(&self.open).clear();
     }
 
     fn find(&self, session: &str) -> Result<Arc<Console>, Usage> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         open.retain(|_, console| !console.cells.is_closed());
         open.get(session).cloned().ok_or_else(|| Usage {
-            message: format!("there is no open session `{}`", super::truncate::cut(session, 60).0),
+            message: format!("there is no open session `{}`", super::cut(session, 60).0),
             hint: "leave out `session` and name `paths` or `contexts` to open one".into(),
         })
     }
 
     fn require_room(&self) -> Result<(), Usage> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         open.retain(|_, console| !console.cells.is_closed());
         if open.len() < SESSIONS_MAX {
             return Ok(());
@@ -67,11 +60,7 @@ impl Consoles {
         let mut names: Vec<&str> = open.keys().map(String::as_str).collect();
         names.sort_unstable();
         let hint = format!("end one of {} with `end`", names.join(", "));
-        Err(Usage { message: format!("{SESSIONS_MAX} sessions are already open"), hint })
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Console>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        Err(Usage::new(format!("{SESSIONS_MAX} sessions are already open"), hint))
     }
 }
 
@@ -107,43 +96,24 @@ impl Console {
     }
 }
 
-struct CellCall {
-    code: Option<String>,
-    session: Option<String>,
-    material: Material,
-    model: ModelChoice,
-    end: bool,
-}
-
-fn read(mut arguments: Arguments) -> Result<CellCall, Usage> {
-    let wanted = CellCall {
-        code: arguments.text("code", CODE_CHARS_MAX)?,
-        session: arguments.text("session", SESSION_CHARS_MAX)?,
-        material: Material::of(&mut arguments)?,
-        model: ModelChoice::of(&mut arguments)?,
-        end: arguments.flag("end")?,
-    };
-    arguments.finish()?;
-    if wanted.session.is_some() && wanted.material.is_named() {
-        return Err(wrong("session", "has already been opened: leave out paths and contexts"));
-    }
-    Ok(wanted)
-}
-
 /// `rlm_repl`: runs a cell, in a new or an open session.
-pub(super) async fn repl(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallStart, Failure> {
-    let CellCall { code, session, material, model, end } = read(arguments)?;
+pub(super) async fn repl(state: &Arc<State>, context: &CallContext, mut arguments: Arguments) -> CallResult {
+    let code = arguments.text("code", CODE_CHARS_MAX)?;
+    let session = arguments.text("session", SESSION_CHARS_MAX)?;
+    let material = Material::of(&mut arguments)?;
+    let model = ModelChoice::of(&mut arguments)?;
+    let end = arguments.flag("end")?;
+    arguments.finish()?;
+    if session.is_some() && material.is_named() {
+        return Err(wrong("session", "has already been opened: leave out paths and contexts").into());
+    }
     let console = match session {
         Some(session) => state.consoles.find(&session)?,
         None if end => return Err(wrong("session", "is required to end a session").into()),
         None => open(state, context, material, model).await?,
     };
     if end {
-        state.consoles.open().remove(console.name());
+        lock(&state.consoles.open).remove(console.name());
         let text = format!("session {} has ended", console.name());
         let data = json!({ "session": console.name(), "output": "", "ended": true });
         return Ok(CallStart::Answered(ToolAnswer::new(text, data)));
@@ -159,7 +129,7 @@ pub(super) async fn repl(
 
 async fn open(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     material: Material,
     choice: ModelChoice,
 ) -> Result<Arc<Console>, Failure> {
@@ -188,6 +158,6 @@ async fn open(
     // If the session could not start, waiting for its first cell reports the reason.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });
-    state.consoles.open().insert(console.name().to_owned(), Arc::clone(&console));
+    lock(&state.consoles.open).insert(console.name().to_owned(), Arc::clone(&console));
     Ok(console)
 }

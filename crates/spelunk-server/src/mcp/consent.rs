@@ -3,27 +3,20 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::{
     BooleanSchema, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, InputRequest, PrimitiveSchemaDefinition, ServerRequest,
 };
-use rmcp::service::RequestContext;
 use spelunk_engine::{ConsentRequest, ExternalTools};
 
-use super::questions::{ClientChannel, Questions};
-use super::state::State;
-use super::truncate::plain_head;
+use super::{CallContext, ClientChannel, Questions, State, plain_head};
 
-/// The field of the form.
 const ALLOW: &str = "allow";
-/// How many characters of the arguments a question shows.
 const SHOWN_CHARS_MAX: usize = 2_000;
 
-/// The tools of a run that this client starts or continues.
 pub(super) fn tools(
     state: &State,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     questions: &mut Option<Arc<Questions>>,
 ) -> ExternalTools {
     let tools = state.app.run_tools();

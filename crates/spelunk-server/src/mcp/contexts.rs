@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
 use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
 use spelunk_app::error_text::Paint;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::{found_json, found_text};
@@ -20,15 +19,12 @@ use spelunk_context::{
 };
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
-use super::answer::{ToolAnswer, client_error};
-use super::material::Material;
-use super::state::State;
-use super::truncate::cut;
+use super::{Failure, Material, State, ToolAnswer, Usage, client_error, cut};
 
 pub(super) const ID_CHARS_MAX: usize = 1000;
 pub(super) const PATTERN_CHARS_MAX: usize = 10_000;
 pub(super) const QUESTION_CHARS_MAX: usize = 10_000;
-pub(super) const TEXT_CHARS_MAX: usize = 10_000_000;
+const TEXT_CHARS_MAX: usize = 10_000_000;
 const BATCH_CHARS_MAX: usize = 400;
 pub(super) const PASSAGES_MAX: u64 = 20;
 pub(super) const PASSAGES_DEFAULT: u64 = 5;
@@ -179,8 +175,7 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
         ids
     };
     if ids.is_empty() {
-        let message = "there are no contexts to search".to_owned();
-        return Err(Usage { message, hint: "register some with `context_add`".into() }.into());
+        return Err(Usage::new("there are no contexts to search", "register some with `context_add`").into());
     }
     let material = Material::of_contexts(ids);
     let (_, corpus) = material.scan(state, &ScanOptions::default())?;
@@ -189,42 +184,56 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
 }
 
 pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
-    let path = arguments.text("path", 4096)?;
-    let text = arguments.text("text", TEXT_CHARS_MAX)?;
-    let id = arguments.text("context_id", ID_CHARS_MAX)?;
-    let kind = arguments.text("type", ID_CHARS_MAX)?;
     let pattern = arguments.text("pattern", 500)?.unwrap_or_else(|| "*".to_owned());
     let prefix = arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default();
-    let is_replaced = arguments.flag("replace")?;
-    arguments.finish()?;
-    if text.is_some() && id.is_none() {
-        return Err(wrong("context_id", "is required with `text`").into());
+    let new = NewRegistration::of(state, arguments, "context_id")?;
+    if let Some(directory) = new.directory() {
+        return register_directory(state, directory, &pattern, &new.kind, &prefix);
     }
-    // Create the workspace's own files first: they keep the directory private and out of git.
-    drop(state.app.workspace()?);
-    let kind = kind_named(state, kind.as_deref())?;
-    let path = path.map(|path| state.admit(&path)).transpose()?;
-    if let Some(directory) = path.as_deref().filter(|path| path.is_dir() && text.is_none()) {
-        return register_directory(state, directory, &pattern, &kind, &prefix);
-    }
-    let context = register_one(state, NewRegistration { path, text, id, kind, is_replaced })?;
+    let context = register_one(state, new)?;
     let text = format!("registered {}", context.id);
     Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
 }
 
+/// What `context_add` and its former name are to register.
 pub(super) struct NewRegistration {
     /// An admitted path.
     pub(super) path: Option<PathBuf>,
-    pub(super) text: Option<String>,
+    text: Option<String>,
     pub(super) id: Option<String>,
     pub(super) kind: ContextKind,
-    /// Whether a context with the same id is replaced.
-    pub(super) is_replaced: bool,
+    is_replaced: bool,
 }
 
-/// The kind of this name; an unknown one is declared.
-pub(super) fn kind_named(state: &State, name: Option<&str>) -> Result<ContextKind, Failure> {
-    let name = name.unwrap_or("document");
+impl NewRegistration {
+    /// Takes the remaining arguments.
+    pub(super) fn of(
+        state: &State,
+        mut arguments: Arguments,
+        id_name: &'static str,
+    ) -> Result<Self, Failure> {
+        let path = arguments.text("path", 4096)?;
+        let text = arguments.text("text", TEXT_CHARS_MAX)?;
+        let id = arguments.text(id_name, ID_CHARS_MAX)?;
+        let kind = arguments.text("type", ID_CHARS_MAX)?;
+        let is_replaced = arguments.flag("replace")?;
+        arguments.finish()?;
+        if text.is_some() && id.is_none() {
+            return Err(wrong(id_name, "is required with `text`").into());
+        }
+        // Create the workspace's own files first: they keep the directory private and out of git.
+        drop(state.app.workspace()?);
+        let kind = kind_named(state, kind.as_deref().unwrap_or("document"))?;
+        let path = path.map(|path| state.admit(&path)).transpose()?;
+        Ok(Self { path, text, id, kind, is_replaced })
+    }
+
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| path.is_dir() && self.text.is_none())
+    }
+}
+
+fn kind_named(state: &State, name: &str) -> Result<ContextKind, Failure> {
     match ContextKind::from_name(name) {
         Some(ContextKind::Custom(name)) => {
             let policy = ContextKind::Custom(name.clone()).default_policy();
@@ -344,7 +353,6 @@ fn batch_max(state: &State) -> usize {
     usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX)
 }
 
-/// Answers each query; one that fails does not stop the others.
 fn answer_batch(
     state: &State,
     queries: &[Value],

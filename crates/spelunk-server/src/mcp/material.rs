@@ -4,21 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use spelunk_app::arguments::Arguments;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::planning::detector_with;
 use spelunk_app::sources::context_source;
 use spelunk_context::{Corpus, Detector, ScanOptions, SourceInput};
 use spelunk_types::Limits;
 
-use super::state::State;
+use super::{Failure, State, Usage};
 
 const NAMED_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 4096;
 const GLOBS_MAX: usize = 50;
 const GLOB_CHARS_MAX: usize = 500;
 
-/// The named material, before anything is read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Material {
     paths: Vec<String>,
     contexts: Vec<String>,
@@ -43,8 +41,7 @@ impl Material {
     }
 
     pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
-        let (paths, include, exclude) = (Vec::new(), Vec::new(), Vec::new());
-        Self { paths, contexts, include, exclude, types: Vec::new(), given: Vec::new() }
+        Self { contexts, ..Self::default() }
     }
 
     pub(crate) fn with(mut self, given: Vec<SourceInput>) -> Self {
@@ -67,7 +64,6 @@ impl Material {
         }
     }
 
-    /// The configured detector, with the named types added.
     pub(crate) fn detector(&self, state: &State) -> Result<Detector, Failure> {
         detector_with(&state.app, &self.types)
     }
@@ -94,8 +90,8 @@ impl Material {
         options: &ScanOptions,
     ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
         if !self.is_named() {
-            let message = "no paths or contexts were given".to_owned();
-            return Err(Usage { message, hint: "give `paths` such as [\".\"], or `contexts`".into() }.into());
+            let message = "no paths or contexts were given";
+            return Err(Usage::new(message, "give `paths` such as [\".\"], or `contexts`").into());
         }
         let (inputs, corpus) = self.scan_if_any(state, options)?;
         Ok((inputs, corpus.as_text()?))

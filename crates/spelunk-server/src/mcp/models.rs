@@ -2,22 +2,17 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::ClientCapabilities;
-use rmcp::service::RequestContext;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::RoleModels;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_engine::RunSettings;
 use spelunk_model::Model;
 use spelunk_types::Limits;
 
-use super::agent_tasks::{self, AgentModel, AgentTasks};
-use super::questions::ClientChannel;
-use super::runs::HostAnswers;
-use super::sampling::{self, ClientModelName, ModelRole, SamplingModel};
-use super::state::State;
+use super::agent_tasks::{self, AgentModel};
+use super::sampling::{self, ModelRole, SamplingModel};
+use super::{AgentTasks, CallContext, ClientChannel, ClientModelName, Failure, HostAnswers, State, Usage};
 
 const WORD_CHARS_MAX: usize = 100;
 
@@ -58,7 +53,6 @@ impl Models {
         Self { roles, host: HostAnswers::default(), patience_ms: 0 }
     }
 
-    /// The host's agents instead of a model.
     pub(super) fn of_agents() -> Self {
         let tasks = Arc::new(AgentTasks::default());
         let root = Arc::new(AgentModel::new(Arc::clone(&tasks)));
@@ -85,7 +79,7 @@ impl Models {
 /// The models for a call: a configured provider, or the client's own by sampling, or none.
 pub(super) async fn models(
     state: &State,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     choice: ModelChoice,
 ) -> Result<Option<Models>, Failure> {
     if choice != ModelChoice::Client
@@ -99,8 +93,7 @@ pub(super) async fn models(
     Ok(of_client(context))
 }
 
-/// The client's model, if it offers one.
-pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> {
+pub(super) fn of_client(context: &CallContext) -> Option<Models> {
     let can_sample = |capabilities: ClientCapabilities| capabilities.sampling.is_some();
     if !context.client_capabilities().is_some_and(can_sample) {
         return None;

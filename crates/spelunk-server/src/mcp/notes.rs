@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 
-use super::answer::ToolAnswer;
-use super::state::State;
-use super::truncate::cut;
+use super::{Failure, State, ToolAnswer, Usage, cut};
 
 const NAME_CHARS_MAX: usize = 200;
 const PREVIEW_CHARS: usize = 100;
@@ -29,10 +26,6 @@ pub(super) struct Notes {
 impl Notes {
     pub(super) fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str)
-    }
-
-    fn vars_bytes(&self) -> usize {
-        self.vars.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
     /// Removes one variable or all; returns how many.
@@ -55,10 +48,7 @@ impl Notes {
 }
 
 fn full(what: &str, max: u64) -> Usage {
-    Usage {
-        message: format!("the limit for {what} is reached ({max})"),
-        hint: "clear those you no longer need".into(),
-    }
+    Usage::new(format!("the limit for {what} is reached ({max})"), "clear those you no longer need")
 }
 
 pub(super) const ACTIONS: [&str; 7] = ["set", "get", "list", "append", "read", "pop", "clear"];
@@ -111,7 +101,8 @@ pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
         return Err(full("variables", limits.vars_max).into());
     }
     let held = notes.var(&name).map_or(0, str::len);
-    if (notes.vars_bytes() - held + value.len()) as u64 > limits.vars_bytes_max {
+    let n_bytes: usize = notes.vars.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if (n_bytes - held + value.len()) as u64 > limits.vars_bytes_max {
         return Err(full("variables", limits.vars_bytes_max).into());
     }
     let n_chars = value.chars().count();
@@ -135,7 +126,7 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
             format!("the variables are {}", known.join(", "))
         };
         let (shown, _) = cut(&name, 60);
-        return Err(Usage { message: format!("there is no variable `{shown}`"), hint }.into());
+        return Err(Usage::new(format!("there is no variable `{shown}`"), hint).into());
     };
     let (from, until) = (start, end.unwrap_or(u64::MAX).max(start));
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);

@@ -3,7 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
-use super::truncate::cut;
+use super::cut;
 
 const SESSION: &str = include_str!("prompts/rlm-session.md");
 const REVIEW: &str = include_str!("prompts/review-directory.md");

@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
 use spelunk_app::asking::{Asking, Named, QuestionInput, Ready, RoleModels, Sources};
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::error_text::{Paint, error_text};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
 use spelunk_app::planning::{Planned, planned};
 use spelunk_app::provider::OF_CLIENT;
@@ -24,24 +21,20 @@ use spelunk_engine::{CallerTurn, EngineError, ExternalTools, RunSettings, Schema
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain as _, Focus, Limits, RunOutcome};
 
-use super::agent_tasks::AgentTasks;
-use super::answer::ToolAnswer;
-use super::material::Material;
-use super::models::{ModelChoice, Models, models};
-use super::runs::{AfterEnd, Ended, Live, model_name};
-use super::sampling::ClientModelName;
-use super::state::State;
-use super::tool_wait::{CallStart, Work};
-use super::{consent, run_tools, session_log};
+use super::models::models;
+use super::runs::AfterEnd;
+use super::{
+    AgentTasks, CallContext, CallResult, CallStart, ClientModelName, Ended, Failure, Live, Material,
+    ModelChoice, Models, State, ToolAnswer, Usage, Work, consent, model_name, run_tools, session_log,
+};
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGES_BYTES_MAX: u64 = 20_000;
 /// Limits that a call may lower. The user's settings are the maximum.
-pub(crate) const LIMITS: [&str; 6] =
+pub const LIMITS: [&str; 6] =
     ["calls_max", "tokens_max", "cost_microusd_max", "run_ms_max", "depth_max", "turns_max"];
-/// The three ways to get a model, for the error message.
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
@@ -96,7 +89,6 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads the sources and decides how to answer. Blocking.
     pub(crate) fn ready(
         self,
         state: &State,
@@ -154,11 +146,7 @@ pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Li
     Ok(limits)
 }
 
-pub(super) async fn query(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallStart, Failure> {
+pub(super) async fn query(state: &Arc<State>, context: &CallContext, arguments: Arguments) -> CallResult {
     let slot = state.runs.take_slot()?;
     if arguments.has("run") {
         return run_tools::ask_more(state, context, arguments, slot).await;
@@ -173,7 +161,6 @@ pub(super) async fn query(
     Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
 
-/// Starts a run whose calls are tasks for agents.
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
@@ -285,10 +272,8 @@ pub(super) fn under_way(live: &Live) -> ToolAnswer {
 }
 
 const QUESTION_CHARS_MAX: usize = 100_000;
-/// The maximum number of rows of the manifest and of the tasks.
 const ROWS_MAX: usize = 200;
 
-/// `rlm_plan`: how text would be split into tasks and what that would cost.
 pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
     let material = Material::of(&mut arguments)?;

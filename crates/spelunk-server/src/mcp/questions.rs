@@ -5,14 +5,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{InputRequest, ProtocolVersion};
-use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
+
+use super::{CallContext, lock};
 
 /// Questions that arise together are sent together: a batch is sent when no question has followed for this long.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ pub(super) enum ClientChannel {
 
 impl ClientChannel {
     /// The channel of this client. A client that is asked in rounds has one list of questions per run.
-    pub(super) fn of(context: &RequestContext<RoleServer>, questions: &mut Option<Arc<Questions>>) -> Self {
+    pub(super) fn of(context: &CallContext, questions: &mut Option<Arc<Questions>>) -> Self {
         let asks_in_rounds =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         if asks_in_rounds {
@@ -39,7 +40,7 @@ impl ClientChannel {
     }
 }
 
-/// The unanswered questions of one run.
+#[derive(Default)]
 pub(super) struct Questions {
     waiting: Mutex<BTreeMap<String, PendingQuestion>>,
     n_asked: AtomicU64,
@@ -53,12 +54,6 @@ struct PendingQuestion {
     is_sent: bool,
 }
 
-impl Default for Questions {
-    fn default() -> Self {
-        Self { waiting: Mutex::default(), n_asked: AtomicU64::new(0), arrived: watch::Sender::new(0) }
-    }
-}
-
 impl Questions {
     /// Adds a question at once and waits for the client's reply; `None` if the client returned without one.
     pub(super) fn ask(
@@ -69,7 +64,7 @@ impl Questions {
         let (reply, answered) = oneshot::channel();
         let n = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
         let key = format!("{n}:{call}");
-        self.waiting().insert(key, PendingQuestion { request, reply, is_sent: false });
+        lock(&self.waiting).insert(key, PendingQuestion { request, reply, is_sent: false });
         self.arrived.send_modify(|n| *n += 1);
         async move { answered.await.ok() }
     }
@@ -79,7 +74,8 @@ impl Questions {
         let mut arrived = self.arrived.subscribe();
         loop {
             arrived.mark_unchanged();
-            if self.n_unsent() > 0 {
+            let is_unsent = |question: &PendingQuestion| !question.is_sent && !question.reply.is_closed();
+            if lock(&self.waiting).values().any(is_unsent) {
                 break;
             }
             // The sender lives as long as this value.
@@ -93,9 +89,8 @@ impl Questions {
         }
     }
 
-    /// Every question that was not sent yet.
     pub(super) fn take(&self) -> BTreeMap<String, InputRequest> {
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         waiting.retain(|_, question| !question.reply.is_closed());
         let mut requests = BTreeMap::new();
         for (key, question) in waiting.iter_mut().filter(|(_, question)| !question.is_sent) {
@@ -108,21 +103,12 @@ impl Questions {
     /// Delivers replies to their callers. A question that was sent but got no reply has failed;
     /// unknown replies are ignored.
     pub(super) fn give(&self, sent: &[String], mut replies: BTreeMap<String, Value>) {
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         for key in sent {
             if let (Some(question), Some(reply)) = (waiting.remove(key), replies.remove(key)) {
                 // The caller may have given up.
                 drop(question.reply.send(reply));
             }
         }
-    }
-
-    fn n_unsent(&self) -> usize {
-        let waiting = self.waiting();
-        waiting.values().filter(|question| !question.is_sent && !question.reply.is_closed()).count()
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, PendingQuestion>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::context_search::{ContextQuery, Indexed, Level};
 use spelunk_app::error_text::{Paint, error_json, error_text};
-use spelunk_app::failure::Failure;
 use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::{criteria, found_json, found_text, hits_json, hits_text};
@@ -19,16 +18,12 @@ use spelunk_context::{Factory, GrepQuery, GrepView, ScanReport, View};
 use spelunk_engine::index_folder;
 use spelunk_index::{Mode, Query};
 
-use super::answer::ToolAnswer;
 use super::contexts::{
     ID_CHARS_MAX, NUMBER_MAX, NewRegistration, PASSAGES_DEFAULT, PASSAGES_MAX, PATTERN_CHARS_MAX,
-    QUESTION_CHARS_MAX, TEXT_CHARS_MAX, find, grep_one, kind_named, register_one,
+    QUESTION_CHARS_MAX, find, grep_one, register_one,
 };
-use super::material::Material;
-use super::state::State;
-use super::truncate::cut;
+use super::{Failure, Material, State, ToolAnswer, cut};
 
-/// How many ids of a directory's contexts are shown.
 const ADDED_SHOWN_MAX: usize = 50;
 
 /// `search`: passages of files or of contexts.
@@ -73,13 +68,11 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     Ok(ToolAnswer::new(text, data))
 }
 
-/// The lines that a call of `context_read` requests.
 enum Part {
     Lines { first: u64, n: u64 },
     Whole { chars_max: usize },
 }
 
-/// `context_read`.
 pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let ids = ids(state, &mut arguments)?;
     let first = arguments.whole("line", NUMBER_MAX)?.unwrap_or(1).max(1);
@@ -197,34 +190,21 @@ fn each(
     Ok(ToolAnswer::new(text, json!({ "results": results, "failed": n_failed })))
 }
 
-/// `context_add`.
 pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
-    let path = arguments.text("path", 4096)?;
-    let text = arguments.text("text", TEXT_CHARS_MAX)?;
-    let id = arguments.text("id", ID_CHARS_MAX)?;
-    let kind = arguments.text("type", ID_CHARS_MAX)?;
     let pattern = arguments.text("pattern", 500)?;
-    let is_replaced = arguments.flag("replace")?;
     let is_personal = arguments.flag("personal")?;
-    arguments.finish()?;
-    if text.is_some() && id.is_none() {
-        return Err(wrong("id", "is required with `text`").into());
-    }
-    // Create the workspace's own files first: they keep the directory private and out of git.
-    drop(state.app.workspace()?);
-    let kind = kind_named(state, kind.as_deref())?;
-    let path = path.map(|path| state.admit(&path)).transpose()?;
-    if let Some(directory) = path.as_deref().filter(|_| is_personal) {
+    let new = NewRegistration::of(state, arguments, "id")?;
+    if let Some(directory) = new.path.as_deref().filter(|_| is_personal) {
         let report = personal::register(state.store(), directory)?;
         let text = format!("{} added, {} already known", report.registered.len(), report.already.len());
         let data = render::added_json(&report.registered, &report.already, &report.skipped);
         return Ok(ToolAnswer::new(text, data));
     }
-    if let Some(directory) = path.as_deref().filter(|path| path.is_dir() && text.is_none()) {
-        let prefix = id.map(|id| format!("{id}/")).unwrap_or_default();
-        return add_directory(state, directory, pattern.as_deref(), &kind, &prefix);
+    if let Some(directory) = new.directory() {
+        let prefix = new.id.as_ref().map(|id| format!("{id}/")).unwrap_or_default();
+        return add_directory(state, directory, pattern.as_deref(), &new.kind, &prefix);
     }
-    let context = register_one(state, NewRegistration { path, text, id, kind, is_replaced })?;
+    let context = register_one(state, new)?;
     let text = format!("added {}", context.id);
     Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
 }
@@ -255,7 +235,6 @@ fn add_directory(
     Ok(ToolAnswer::new(text, data))
 }
 
-/// The skipped files, with a few names.
 fn left_out(report: &ScanReport) -> String {
     if report.skipped.is_empty() {
         return String::new();

@@ -2,13 +2,10 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
-use spelunk_app::failure::Failure;
 use spelunk_app::units::head;
 use spelunk_types::{percent_decoded, percent_encoded};
 
-use super::run_tools;
-use super::state::State;
-use super::truncate::cut;
+use super::{Failure, State, cut, run_tools};
 
 const CONTEXT: &str = "spelunk://context/";
 const RUN: &str = "spelunk://run/";

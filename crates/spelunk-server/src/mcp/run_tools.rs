@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use serde_json::json;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::{self, QUESTION_CHARS_MAX, begun, check_more};
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
 use spelunk_app::provider;
 use spelunk_app::render::answer::{closing_line, result_json};
@@ -19,33 +16,26 @@ use spelunk_engine::RunView;
 use spelunk_journal::Workspace;
 use spelunk_types::{Limits, ModelRef, RunId};
 
-use super::agent_tasks;
-use super::answer::ToolAnswer;
-use super::consent;
-use super::models::{Models, of_client};
+use super::models::of_client;
 use super::query::{RUN_CHARS_MAX, ended, read_limits, strategy};
-use super::runs::{Ended, Live};
-use super::state::State;
-use super::tool_wait::{CallStart, Work};
+use super::{
+    CallContext, CallResult, CallStart, Ended, Failure, Live, Models, State, ToolAnswer, Usage, Work,
+    agent_tasks, consent,
+};
 
 const RUNS_SHOWN_MAX: usize = 20;
-/// The default of how long a call waits for a run.
 const WAIT_MS: u64 = 45_000;
 
 pub(super) const ACTIONS: [&str; 4] = ["result", "status", "cancel", "resume"];
 
 /// `rlm_run`: all tools for existing runs under one name.
-pub(super) async fn run(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    mut arguments: Arguments,
-) -> Result<CallStart, Failure> {
+pub(super) async fn run(state: &Arc<State>, context: &CallContext, mut arguments: Arguments) -> CallResult {
     match arguments.needed("action", RUN_CHARS_MAX)?.as_str() {
         "status" => {
             let reading = Arc::clone(state);
             blocking(move || status(&reading, arguments)).await.map(CallStart::Answered)
         }
-        "cancel" => cancel(state, context, arguments).await.map(CallStart::Answered),
+        "cancel" => cancel(state, context, arguments).await,
         "result" => result(state, with_patience(arguments)).await,
         "resume" => resume(state, context, with_patience(arguments)).await,
         _ => Err(wrong("action", &format!("must be one of {}", ACTIONS.join(", "))).into()),
@@ -98,7 +88,7 @@ pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     let result = recorded_result(&workspace, run, &view)?;
     let mut data = result_json(&result, &view, &workspace.blobs());
     (data["outcome"], data["state"]) = (json!(view.outcome), json!(state_of(&view)));
-    Ok(super::truncate::bound(data, state.output_chars_max).0.to_string())
+    Ok(super::bound(data, state.output_chars_max).0.to_string())
 }
 
 fn list(state: &State) -> Result<ToolAnswer, Failure> {
@@ -132,18 +122,13 @@ fn list(state: &State) -> Result<ToolAnswer, Failure> {
     Ok(ToolAnswer::new(text, json!({ "runs": rows, "total": n_runs })))
 }
 
-/// `rlm_cancel`.
-pub(super) async fn cancel(
-    state: &State,
-    context: &RequestContext<RoleServer>,
-    mut arguments: Arguments,
-) -> Result<ToolAnswer, Failure> {
+pub(super) async fn cancel(state: &State, context: &CallContext, mut arguments: Arguments) -> CallResult {
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     arguments.finish()?;
     let (_, run) = find_run(&state.app, Some(&name))?;
     if !state.app.live_runs.cancel(&run) {
         let message = format!("run `{}` is not in progress on this server", run.short());
-        return Err(Usage { message, hint: "see its state with `rlm_run`, action status".into() }.into());
+        return Err(Usage::new(message, "see its state with `rlm_run`, action status").into());
     }
     // A run that was started over HTTP ends on its own; nothing here can wait for it.
     if let Some(live) = state.runs.find(&run) {
@@ -153,16 +138,16 @@ pub(super) async fn cancel(
         }
     }
     let text = format!("run {} was cancelled; rlm_run, action resume, continues it", run.short());
-    Ok(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" })))
+    Ok(CallStart::Answered(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" }))))
 }
 
 /// `rlm_result`: the result of a run, waiting for it if it is in progress.
-pub(super) async fn result(state: &Arc<State>, arguments: Arguments) -> Result<CallStart, Failure> {
+pub(super) async fn result(state: &Arc<State>, arguments: Arguments) -> CallResult {
     let reading = Arc::clone(state);
     blocking(move || find_result(&reading, arguments)).await
 }
 
-fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Failure> {
+fn find_result(state: &State, mut arguments: Arguments) -> CallResult {
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
@@ -174,7 +159,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Fai
     let view = read_view(&workspace, &run)?;
     if view.outcome.is_none() {
         let message = format!("run `{}` was interrupted", run.short());
-        return Err(Usage { message, hint: "continue it with `rlm_run`, action resume".into() }.into());
+        return Err(Usage::new(message, "continue it with `rlm_run`, action resume").into());
     }
     let mut result = recorded_result(&workspace, run, &view)?;
     if let Some(answer) = &mut result.answer {
@@ -186,9 +171,9 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Fai
 /// `rlm_resume`: continues a run that was interrupted, cancelled or stopped by a limit.
 pub(super) async fn resume(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     mut arguments: Arguments,
-) -> Result<CallStart, Failure> {
+) -> CallResult {
     let slot = state.runs.take_slot()?;
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let limits = read_limits(state, &mut arguments)?;
@@ -204,29 +189,17 @@ pub(super) async fn resume(
 }
 
 /// Arguments that cannot be combined with `run`, because the run has its own.
-const OF_THE_RUN: [&str; 12] = [
-    "paths",
-    "contexts",
-    "include",
-    "exclude",
-    "types",
-    "messages",
-    "system",
-    "attachments",
-    "focus",
-    "schema",
-    "model",
-    "thoughts",
-];
+const OF_THE_RUN: &str =
+    "paths contexts include exclude types messages system attachments focus schema model thoughts";
 
 /// `rlm_query` with `run`: asks an agent a follow-up question; it continues with its files, variables and conversation.
 pub(super) async fn ask_more(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     mut arguments: Arguments,
     slot: Slot,
-) -> Result<CallStart, Failure> {
-    if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
+) -> CallResult {
+    if let Some(name) = OF_THE_RUN.split(' ').find(|name| arguments.has(name)) {
         return Err(wrong(name, "cannot be combined with `run`, which has its own").into());
     }
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
@@ -241,9 +214,7 @@ pub(super) async fn ask_more(
     let (workspace, run) = find_run(&state.app, Some(&name))?;
     if state.runs.find(&run).is_some() {
         let message = format!("run `{}` is in progress", run.short());
-        return Err(
-            Usage { message, hint: "wait for its answer with `rlm_run`, action result".into() }.into()
-        );
+        return Err(Usage::new(message, "wait for its answer with `rlm_run`, action result").into());
     }
     let view = read_view(&workspace, &run)?;
     check_more(&run, &view, &question)?;
@@ -261,7 +232,7 @@ struct Continuation {
 
 async fn go_on(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     continuation: Continuation,
 ) -> Result<Arc<Live>, Failure> {
     let Continuation { run, view, limits, more, slot } = continuation;
@@ -285,7 +256,7 @@ async fn go_on(
 /// The models the run was started with, if they are available.
 fn same_models(
     state: &State,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     root: &ModelRef,
     run: &RunId,
     view: &RunView,

@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
-use spelunk_app::failure::Usage;
 use spelunk_app::live_runs::Slot;
 use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::render::progress::{run_status, task_line};
@@ -20,10 +19,8 @@ use spelunk_types::{EventKind, FrameId, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::agent_tasks::AgentTasks;
 use super::query::Query;
-use super::questions::Questions;
-use super::sampling::ClientModelName;
+use super::{AgentTasks, ClientModelName, Questions, Usage, lock};
 
 pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
@@ -44,13 +41,9 @@ pub(super) struct Live {
 /// The calls that the host answers instead of a provider.
 #[derive(Default)]
 pub(super) struct HostAnswers {
-    /// Questions to the client, if it is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
-    /// What the client calls its model.
     pub(super) client_model: ClientModelName,
-    /// The tasks for agents, if agents replace the model.
     pub(super) agent_tasks: Option<Arc<AgentTasks>>,
-    /// The query for the client's model, to find passages if the client cannot sample after all.
     pub(super) query: Option<Arc<Query>>,
 }
 
@@ -75,15 +68,14 @@ pub(crate) struct Ended {
     pub(crate) view: RunView,
 }
 
-/// The name of the client's model, if it answered.
 pub(super) fn model_name(name: &ClientModelName) -> Option<String> {
-    let name = name.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = lock(name);
     (!name.is_empty()).then(|| format!("{OF_CLIENT}/{name}"))
 }
 
 impl Live {
     pub(super) fn fold(&self) -> MutexGuard<'_, Fold> {
-        self.fold.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.fold)
     }
 
     /// Waits for the end; `None` if the server stops first.
@@ -129,12 +121,12 @@ impl Runs {
             host,
             fold: Arc::clone(&fold),
         });
-        self.live().insert(live.run.clone(), Arc::clone(&live));
+        lock(&self.live).insert(live.run.clone(), Arc::clone(&live));
         let (table, stop) = (Arc::clone(&self.live), self.stop.subscribe());
         let (run, app) = (live.run.clone(), Arc::clone(&self.app));
         let workspace = app.existing_workspace().ok().flatten();
         let projector = workspace.and_then(|workspace| Projector::start(&workspace, &run));
-        let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keepers = lock(&self.keepers);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(async move {
             if let Some(came) = follow(handle, &fold, tell, stop).await.map(Arc::new) {
@@ -147,33 +139,28 @@ impl Runs {
                 }
                 end.send_replace(Some(came));
             }
-            table.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            lock(&table).remove(&run);
             drop(slot);
         });
         live
     }
 
     pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
-        self.live().get(run).cloned()
+        lock(&self.live).get(run).cloned()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
-        self.live().values().cloned().collect()
+        lock(&self.live).values().cloned().collect()
     }
 
     /// Stops every run. The journals are complete when this returns.
     pub(super) async fn abandon_all(&self) {
         self.stop.send_replace(true);
-        let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut keepers = std::mem::take(&mut *lock(&self.keepers));
         while keepers.join_next().await.is_some() {}
-    }
-
-    fn live(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Folds the events of a run until it ends or the server stops.
 async fn follow(
     mut handle: RunHandle,
     fold: &Mutex<Fold>,
@@ -181,7 +168,7 @@ async fn follow(
     mut stop: watch::Receiver<bool>,
 ) -> Option<Ended> {
     let began = Instant::now();
-    let fold = || fold.lock().unwrap_or_else(PoisonError::into_inner);
+    let fold = || lock(fold);
     loop {
         let record = tokio::select! {
             record = handle.events.next() => record,
@@ -214,7 +201,6 @@ async fn follow(
     Some(Ended { result, view })
 }
 
-/// Resolves when the server stops.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     // If the sender was dropped, the server has stopped too.
     drop(stop.wait_for(|stop| *stop).await);

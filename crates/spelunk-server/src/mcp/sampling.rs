@@ -4,7 +4,7 @@
     reason = "sampling is deprecated by the protocol, and kept for the clients that have it"
 )]
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
 use rmcp::ServiceError;
@@ -16,8 +16,7 @@ use spelunk_app::provider::OF_CLIENT;
 use spelunk_model::{Model, ModelDelta, ModelError, ModelFacts, ModelStream, Prompt, Speaker};
 use spelunk_types::{CallId, ModelRef, StopReason};
 
-use super::questions::ClientChannel;
-use super::truncate::plain_head;
+use super::{ClientChannel, lock, plain_head};
 
 /// How long a call may take: a client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
@@ -82,7 +81,7 @@ impl Model for SamplingModel {
             };
             if let (Ok(reply), ModelRole::Root) = (&reply, role) {
                 let given = plain_head(&reply.model, NAME_CHARS_MAX);
-                *name.lock().unwrap_or_else(PoisonError::into_inner) = given;
+                *lock(&name) = given;
             }
             reply
         };

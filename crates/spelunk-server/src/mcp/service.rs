@@ -9,18 +9,16 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
     ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::{ErrorData, ServerHandler};
 use spelunk_app::arguments::Arguments;
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::nearest;
 
-use super::answer::ToolAnswer;
 use super::catalogue::{Action, Entry, Waiting, entries};
-use super::state::State;
-use super::tool_wait::{self, CallStart, wait_for};
-use super::truncate::plain_head;
-use super::{cells, prompts, query, resources, run_tools, tasks};
+use super::tool_wait::{self, wait_for};
+use super::{
+    CallContext, CallStart, State, ToolAnswer, cells, plain_head, prompts, query, resources, run_tools, tasks,
+};
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Find \
     passages with search, register text with context_add and read it with context_read and context_grep, \
@@ -59,7 +57,7 @@ impl ServerHandler for Service {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<ListToolsResult, ErrorData> {
         let listed = self.entries.iter().filter(|entry| entry.set <= self.state.tools);
         Ok(ListToolsResult::with_all_items(listed.map(Entry::tool).collect()))
@@ -72,7 +70,7 @@ impl ServerHandler for Service {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        context: CallContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let entry = self.entry(&request.name)?;
         if let Some(handle) = &request.request_state {
@@ -103,9 +101,7 @@ impl ServerHandler for Service {
             Action::Waiting(Waiting::Run) => run_tools::run(state, &context, arguments).await,
             Action::Waiting(Waiting::Resume) => run_tools::resume(state, &context, arguments).await,
             Action::Waiting(Waiting::Result) => run_tools::result(state, arguments).await,
-            Action::Waiting(Waiting::Cancel) => {
-                run_tools::cancel(state, &context, arguments).await.map(CallStart::Answered)
-            }
+            Action::Waiting(Waiting::Cancel) => run_tools::cancel(state, &context, arguments).await,
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
             Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await.map(CallStart::Answered),
             Action::Waiting(Waiting::Submit) => {
@@ -118,7 +114,7 @@ impl ServerHandler for Service {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<ListPromptsResult, ErrorData> {
         Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
@@ -126,7 +122,7 @@ impl ServerHandler for Service {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<GetPromptResponse, ErrorData> {
         prompts::get(&request.name, request.arguments.as_ref()).map(Into::into)
     }
@@ -134,7 +130,7 @@ impl ServerHandler for Service {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         resources::list(&self.state, cursor.as_deref())
@@ -143,7 +139,7 @@ impl ServerHandler for Service {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
@@ -151,7 +147,7 @@ impl ServerHandler for Service {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        _: CallContext,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let state = Arc::clone(&self.state);
         let reading = blocking(move || Ok(resources::read(&state, &request.uri))).await;

@@ -6,16 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{ContextId, ContextKind, NewContext, NewSource, SourceInput, redact};
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
-use super::answer::ToolAnswer;
-use super::runs::{Ended, model_name};
-use super::sampling::ClientModelName;
-use super::state::State;
-use super::truncate::cut;
+use super::{ClientModelName, Ended, Failure, State, ToolAnswer, Usage, cut, model_name};
 
 const PREFIX: &str = "thoughts/";
 const THOUGHT_CHARS_MAX: usize = 50_000;
@@ -92,7 +87,6 @@ fn save(state: &State, id: &str, text: String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `thought_add`.
 pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let text = arguments.needed("text", THOUGHT_CHARS_MAX)?;
     arguments.finish()?;
@@ -102,8 +96,8 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let (id, rendered, n_thoughts) = {
         let mut session = state.session();
         if session.thoughts.len() >= THOUGHTS_MAX || session.render().len() + text.len() > SESSION_BYTES_MAX {
-            let hint = "start another session of the server".to_owned();
-            return Err(Usage { message: "the session has too many thoughts".into(), hint }.into());
+            let hint = "start another session of the server";
+            return Err(Usage::new("the session has too many thoughts", hint).into());
         }
         let text = redact(&text).0.into_owned();
         session.thoughts.push(Thought { at_ms: SystemClock.now_ms(), text, answers: Vec::new() });
@@ -114,7 +108,6 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     Ok(ToolAnswer::new(text, json!({ "thought": n_thoughts, "context_id": id })))
 }
 
-/// `thought_list`.
 pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
     arguments.finish()?;
     let earlier = earlier(state);
@@ -178,15 +171,13 @@ pub(super) fn sources(state: &State) -> Result<(Vec<SourceInput>, usize), Usage>
         (text_input(&session.id, &session.render()), session.thoughts.len())
     };
     if number == 0 {
-        let message = "there are no thoughts in this session".to_owned();
-        return Err(Usage { message, hint: "add one with `thought_add`".into() });
+        return Err(Usage::new("there are no thoughts in this session", "add one with `thought_add`"));
     }
     let earlier = earlier(state);
     let earlier = earlier.iter().map(|(id, summary)| text_input(id, summary));
     Ok((std::iter::once(current).chain(earlier).collect(), number))
 }
 
-/// Stores the answer of a run with the thought that led to it. Blocking.
 pub(super) fn answered(
     state: &Arc<State>,
     number: usize,

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sources::is_server_url;
 use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
 use spelunk_engine::{Clock as _, RunView, SystemClock};
@@ -21,6 +20,8 @@ use super::notes::Notes;
 use super::runs::Runs;
 use super::session_log::Session;
 use super::tool_wait::Rounds;
+
+use super::{Failure, Usage, lock};
 
 const PATH_BYTES_MAX: usize = 4096;
 /// How many entries of a directory are read to complete a path, and how many paths are offered.
@@ -52,7 +53,6 @@ pub struct State {
     pub(super) runs: Runs,
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
-    /// Limits concurrent reads.
     pub(crate) reads: Semaphore,
     notes: Mutex<Notes>,
     session: Mutex<Session>,
@@ -78,7 +78,7 @@ impl State {
         }
         if options.output_chars_max < OUTPUT_CHARS_MIN {
             let message = format!("`--output-chars-max` is less than {OUTPUT_CHARS_MIN}");
-            return Err(Usage { message, hint: "leave it out, or raise it".into() }.into());
+            return Err(Usage::new(message, "leave it out, or raise it").into());
         }
         let settings = StoreSettings::for_a_server(app.settings.limits.clone(), roots.clone());
         let clock = Arc::new(|| SystemClock.now_ms());
@@ -120,25 +120,24 @@ impl State {
 
     /// Ignores poisoning: a thread that panicked here left no partial change.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.notes)
     }
 
     pub(super) fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
 
     /// Resolves a path from the client, if it is below a root. A path that is clearly outside is rejected before the
     /// disk is accessed, so that nothing about the disk is revealed.
     pub(crate) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
         if typed.is_empty() || typed.len() > PATH_BYTES_MAX || typed.contains('\0') {
-            let message = "a path is empty, too long or not valid".to_owned();
-            return Err(Usage { message, hint: "give a file or directory below a root".into() }.into());
+            let message = "a path is empty, too long or not valid";
+            return Err(Usage::new(message, "give a file or directory below a root").into());
         }
         if is_server_url(typed) {
-            let message = "a client cannot name a database or a bucket".to_owned();
-            let hint =
-                "ask about it with `spelunk ask` or the library, on the machine of its user".to_owned();
-            return Err(Usage { message, hint }.into());
+            let message = "a client cannot name a database or a bucket";
+            let hint = "ask about it with `spelunk ask` or the library, on the machine of its user";
+            return Err(Usage::new(message, hint).into());
         }
         // Named as typed, so that the client learns nothing about what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };

@@ -7,18 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_model::{Prompt, Speaker};
 use spelunk_types::{CallId, FrameId, FrameOutcome};
 use tokio::time::{Instant, timeout_at};
 
-use super::agent_tasks::{AgentTasks, TaskSummary};
-use super::answer::ToolAnswer;
-use super::query;
-use super::runs::Live;
-use super::state::State;
+use super::agent_tasks::TaskSummary;
+use super::{AgentTasks, Failure, Live, State, ToolAnswer, Usage, query};
 
 const ID_CHARS_MAX: usize = 200;
 const REPLY_CHARS_MAX: usize = 1_000_000;
@@ -65,7 +61,6 @@ async fn first_tasks(live: &Live, agent_tasks: &AgentTasks, n_at_once: u64) {
     }
 }
 
-/// `task_list`.
 pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("run", ID_CHARS_MAX)?;
     arguments.finish()?;
@@ -140,14 +135,14 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
         } else {
             ("several runs are waiting for agents", format!("choose one of {}", names.join(", ")))
         };
-        Usage { message: message.to_owned(), hint }
+        Usage::new(message, hint)
     })?;
     let agent_tasks = live.host.agent_tasks.clone().ok_or_else(no_agent_tasks)?;
     Ok((live, agent_tasks))
 }
 
 fn no_agent_tasks() -> Usage {
-    Usage { message: "the run is not waiting for agents".into(), hint: "start one with `rlm_tasks`".into() }
+    Usage::new("the run is not waiting for agents", "start one with `rlm_tasks`")
 }
 
 fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {
@@ -158,7 +153,6 @@ fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, C
     Ok((live, agent_tasks, call))
 }
 
-/// `task_claim`.
 pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
     let task = arguments.text("task", ID_CHARS_MAX)?;
@@ -182,7 +176,6 @@ pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<ToolAnswe
     Ok(told(state, &live, &claimed, &prompt, 0))
 }
 
-/// `task_get`.
 pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let task = arguments.needed("task", ID_CHARS_MAX)?;
     let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
@@ -224,7 +217,6 @@ fn body(prompt: &Prompt) -> String {
     prompt.messages.iter().map(say).collect::<Vec<_>>().join("\n\n")
 }
 
-/// `task_submit`.
 pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let task = arguments.needed("task", ID_CHARS_MAX)?;
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
@@ -251,9 +243,9 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
             (data["accepted"], data["faults"]) = (json!(false), json!(faults));
             return Ok(ToolAnswer::new(text, data));
         }
-        if let Some(verdict) = verdict(&live, &call.frame) {
-            let data = json!({ "task": task, "accepted": verdict.is_accepted, "notice": verdict.notice });
-            return Ok(ToolAnswer::new(verdict.notice, data));
+        if let Some((is_accepted, notice)) = verdict(&live, &call.frame) {
+            let data = json!({ "task": task, "accepted": is_accepted, "notice": notice });
+            return Ok(ToolAnswer::new(notice, data));
         }
         let waited = timeout_at(deadline, async {
             tokio::select! {
@@ -272,26 +264,15 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
     }
 }
 
-struct Verdict {
-    is_accepted: bool,
-    /// As one line.
-    notice: String,
-}
-
-/// `None` while the frame is in progress.
-fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
+/// Whether the report was accepted, and a line about it; `None` while the frame is in progress.
+fn verdict(live: &Live, frame: &FrameId) -> Option<(bool, String)> {
     let fold = live.fold();
     match fold.view.frames.get(frame).and_then(|frame| frame.outcome.as_ref()) {
         Some(FrameOutcome::Answered { .. }) => {
-            let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "accepted".to_owned());
-            Some(Verdict { is_accepted: true, notice })
+            Some((true, fold.notices.get(frame).cloned().unwrap_or_else(|| "accepted".to_owned())))
         }
-        Some(FrameOutcome::Failed { message, .. }) => {
-            Some(Verdict { is_accepted: false, notice: format!("the task failed: {message}") })
-        }
-        None if fold.view.outcome.is_some() => {
-            Some(Verdict { is_accepted: true, notice: "accepted, and the run has ended".to_owned() })
-        }
+        Some(FrameOutcome::Failed { message, .. }) => Some((false, format!("the task failed: {message}"))),
+        None if fold.view.outcome.is_some() => Some((true, "accepted, and the run has ended".to_owned())),
         None => None,
     }
 }

@@ -7,29 +7,25 @@ use std::collections::hash_map::RandomState;
 use std::future::pending;
 use std::hash::BuildHasher as _;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResponse, InputRequest, InputRequiredResult, InputResponses, ProgressNotificationParam,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
-use spelunk_app::failure::{Failure, Usage};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::answer::ToolAnswer;
 use super::cells::Console;
-use super::runs::{Ended, Live, Step};
-use super::state::State;
+use super::runs::Step;
+use super::{CallContext, Ended, Failure, Live, State, ToolAnswer, Usage, lock};
 
 /// The number of rounds after which clients give up.
 pub(super) const ROUNDS_MAX: u32 = 10;
 /// The maximum number of calls that wait for their client; the oldest is dropped first.
 const SUSPENDED_MAX: usize = 64;
-/// The minimum interval between progress notifications.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) enum Work {
@@ -48,7 +44,7 @@ impl Work {
 
 struct Wait<'a> {
     state: &'a Arc<State>,
-    context: &'a RequestContext<RoleServer>,
+    context: &'a CallContext,
     /// The tool that was called; a handle is valid only for the same tool.
     tool: &'static str,
     /// The timeout; `None` waits until the end.
@@ -61,11 +57,13 @@ pub(super) enum CallStart {
     Answered(ToolAnswer),
 }
 
+pub(super) type CallResult = Result<CallStart, Failure>;
+
 pub(super) async fn wait_for(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     tool: &'static str,
-    begun: Result<CallStart, Failure>,
+    begun: CallResult,
 ) -> Result<CallToolResponse, ErrorData> {
     match begun {
         Ok(CallStart::Waits(work, ms_max)) => {
@@ -83,7 +81,7 @@ struct EarlierRounds {
     seq_told: u64,
 }
 
-/// Calls that ended in a round and have not been continued.
+#[derive(Default)]
 pub(super) struct Rounds {
     suspended: Mutex<BTreeMap<u64, Suspended>>,
     random: RandomState,
@@ -99,16 +97,10 @@ struct Suspended {
     ms_max: Option<u64>,
 }
 
-impl Default for Rounds {
-    fn default() -> Self {
-        Self { suspended: Mutex::default(), random: RandomState::new() }
-    }
-}
-
 impl Rounds {
     /// Stores a call until its client continues it, and returns an unguessable handle.
     fn suspend(&self, mut suspended: Suspended) -> String {
-        let mut table = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.suspended);
         let n = table.keys().next_back().map_or(0, |last| last + 1);
         // A keyed hash of a counter, with a random key for this server.
         let mark = RandomState::new().hash_one(n);
@@ -123,24 +115,23 @@ impl Rounds {
     }
 
     fn take(&self, handle: &str, tool: &str) -> Option<Suspended> {
-        let mut table = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.suspended);
         let (&n, _) = table.iter().find(|(_, one)| one.handle == handle && one.tool == tool)?;
         table.remove(&n)
     }
 }
 
-/// Continues a call that ended in a round.
 pub(super) async fn go_on(
     state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
+    context: &CallContext,
     tool: &'static str,
     handle: &str,
     replies: InputResponses,
 ) -> Result<CallToolResponse, ErrorData> {
     let Some(suspended) = state.rounds.take(handle, tool) else {
-        let message = "the request state is not valid".to_owned();
-        let hint = "find the run and continue it with `rlm_run`".to_owned();
-        return Ok(ToolAnswer::error(state, &Usage { message, hint }).respond(state));
+        let message = "the request state is not valid";
+        let hint = "find the run and continue it with `rlm_run`";
+        return Ok(ToolAnswer::error(state, &Usage::new(message, hint)).respond(state));
     };
     if let Some(questions) = &suspended.work.live().host.questions {
         questions.give(&suspended.sent, replies);
@@ -154,11 +145,8 @@ enum WaitOutcome {
     Printed(String),
     /// The server is closing.
     Abandoned,
-    /// The run has questions for the client's model.
     Asks,
-    /// The caller's timeout expired.
     Waited,
-    /// The caller cancelled its request.
     Cancelled,
 }
 
@@ -280,10 +268,10 @@ async fn next_step(progress: &mut watch::Receiver<Step>, next_at: Instant) -> St
 
 fn too_many_rounds(live: &Live) -> Usage {
     let run = live.run.short();
-    Usage {
-        message: format!("run `{run}` asked the client's model in {ROUNDS_MAX} rounds without finishing"),
-        hint: format!(
+    Usage::new(
+        format!("run `{run}` asked the client's model in {ROUNDS_MAX} rounds without finishing"),
+        format!(
             "configure a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY or a local server), or call `rlm_run` with action result and run `{run}` to continue"
         ),
-    }
+    )
 }

@@ -7,19 +7,16 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use spelunk_app::app::App;
 use spelunk_app::config::{self, ColorChoice, FlagValue, model_values, nearest};
 use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sandbox::WorkerPlace;
 use spelunk_app::terminal::{fitted, stderr_width, stdout_width};
 use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
 use spelunk_types::Explain;
 
-use super::limits::LimitFlags;
-use super::{Common, ModelFlags};
+use super::{App, CliResult, Common, Failure, LimitFlags, ModelFlags, Usage};
 
 pub(crate) fn open_app(
     common: Common,
@@ -72,10 +69,10 @@ pub(crate) fn report_text(error: &dyn Explain, paint: Paint) {
 /// The error for a word that is not one of those allowed.
 pub(crate) fn no_such(what: &str, word: &str, words: &[&str]) -> Usage {
     let meant = nearest(word, words.iter().copied()).map(|meant| format!("did you mean `{meant}`? "));
-    Usage {
-        message: format!("there is no {what} `{word}`"),
-        hint: format!("{}choose one of {}", meant.unwrap_or_default(), words.join(", ")),
-    }
+    Usage::new(
+        format!("there is no {what} `{word}`"),
+        format!("{}choose one of {}", meant.unwrap_or_default(), words.join(", ")),
+    )
 }
 
 pub(crate) fn print_line(data: impl Display) {
@@ -87,12 +84,16 @@ pub(crate) fn print_result(app: &App, value: &Value, text: &str) {
     if app.json { print_line(value) } else { print_text(text) }
 }
 
+/// The same for text that keeps its lines.
+pub(crate) fn print_data(app: &App, value: &Value, text: &str) {
+    if app.json { print_line(value) } else { print(text) }
+}
+
 /// Writes text for people to stdout, wrapped at words on a terminal.
 pub(crate) fn print_text(text: &str) {
     print(&fitted(text, stdout_width()));
 }
 
-/// Writes data to stdout.
 pub(crate) fn print(text: &str) {
     write_out(escaped(text).as_bytes());
 }
@@ -138,9 +139,7 @@ pub(crate) fn survive_file_limit() {
     }
 }
 
-pub(crate) fn block_on(
-    command: impl Future<Output = Result<ExitCode, Failure>>,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn block_on(command: impl Future<Output = CliResult>) -> CliResult {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|source| JournalError::Workspace { path: "runtime".into(), source })?;
     let ended = runtime.block_on(command);

@@ -7,13 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use spelunk_app::app::App;
 use spelunk_app::asking::{
     ATTACHED_BYTES_MAX, ATTACHED_MAX, Asking, AttachmentError, Attachments, Named, QuestionInput, Sources,
     go_on, require_question,
 };
 use spelunk_app::config::StrategyChoice;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::planning::detector_with;
 use spelunk_app::provider;
 use spelunk_app::render::progress::{IndexingLine, Progress};
@@ -26,12 +24,11 @@ use spelunk_engine::{Conversation, EngineError, RunView, Schema};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
-use super::app::{no_such, print_result};
-use super::limits::LimitFlags;
-use super::scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
 use super::tools::ToolFlags;
-use super::watch::OutputFlags;
-use super::{ModelFlags, fleet, offer, open, report, resume, scan, tools, watch};
+use super::{
+    App, CliResult, Failure, LimitFlags, ModelFlags, OutputFlags, ScanFlags, TypeFlags, Usage, fleet, inputs,
+    no_such, offer, open, print_result, read_stdin, report, resume, say_left_out, scan, tools, watch,
+};
 
 /// The exit code if no model is configured and passages or a count were shown instead of an answer.
 const WITHOUT_MODEL: u8 = 4;
@@ -94,7 +91,7 @@ pub(crate) struct AskArgs {
     open: bool,
 }
 
-pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> CliResult {
     let QuestionInput { question, attachments: along } = question_input(app, &mut args)?;
     require_question(&question)?;
     if let Some(going_on) = agent_run(app, &args)? {
@@ -155,7 +152,7 @@ fn refuse_with_fleet(args: &AskArgs) -> Result<(), Failure> {
     ];
     let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let message = format!("{flag} cannot be used with a fleet, whose nodes have their own settings");
-    Err(Usage { message, hint: "leave it out, or set it where the nodes are started".into() }.into())
+    Err(Usage::new(message, "leave it out, or set it where the nodes are started").into())
 }
 
 fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
@@ -164,7 +161,7 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
     }
     let message =
         "`--run` uses the files of that run, so paths and file flags cannot be given with it".to_owned();
-    Err(Usage { message, hint: "leave out either `--run` or the paths and file flags".into() }.into())
+    Err(Usage::new(message, "leave out either `--run` or the paths and file flags").into())
 }
 
 fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<Sources, Failure> {
@@ -184,9 +181,9 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let is_here = |input: &&SourceInput| !matches!(input, SourceInput::Objects(_));
         let corpus = if app.settings.fleet.url.is_some() && !inputs.iter().all(|input| is_here(&input)) {
             let here: Vec<SourceInput> = inputs.iter().filter(is_here).cloned().collect();
-            scan::scan_with_images(app, &here, &options)?
+            scan::scan_for(app, None, &here, &options)?
         } else {
-            scan::scan_with_images(app, &inputs, &options)?
+            scan::scan_for(app, None, &inputs, &options)?
         };
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
@@ -227,17 +224,12 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
 }
 
 /// Without a model: shows a computed count or the best passages. No run is recorded.
-fn show_passages(
-    app: &App,
-    args: &AskArgs,
-    question: &str,
-    along: Vec<SourceInput>,
-) -> Result<ExitCode, Failure> {
+fn show_passages(app: &App, args: &AskArgs, question: &str, along: Vec<SourceInput>) -> CliResult {
     let corpus = Arc::new(read_sources(app, args, along)?.corpus.as_text()?);
     if args.is_alone && corpus.documents().is_empty() {
-        let message = "no model is configured, and a request without files needs one".to_owned();
+        let message = "no model is configured, and a request without files needs one";
         let hint = "run `spelunk doctor`; to search a text from standard input, run `spelunk ask QUESTION -`";
-        return Err(Usage { message, hint: hint.into() }.into());
+        return Err(Usage::new(message, hint).into());
     }
     let mut progress = IndexingLine::new(app.quiet);
     let view = View::of(Arc::clone(&corpus));
@@ -289,7 +281,7 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
 }
 
 fn request_from_stdin(paths: &[String]) -> Result<String, Failure> {
-    let refused = |message: &str, hint: &str| Usage { message: message.into(), hint: hint.into() };
+    let refused = |message: &str, hint: &str| Usage::new(message, hint);
     if paths.iter().any(|path| path == "-") {
         let message = "standard input cannot be both the question and a text to answer from";
         return Err(refused(message, "write the question in place of the first `-`").into());
@@ -301,7 +293,7 @@ fn request_from_stdin(paths: &[String]) -> Result<String, Failure> {
 fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {
     if files.len() > ATTACHED_MAX {
         let message = format!("{} files are attached; the maximum is {ATTACHED_MAX}", files.len());
-        return Err(Usage { message, hint: "pass their directory as a path".into() }.into());
+        return Err(Usage::new(message, "pass their directory as a path").into());
     }
     let mut along = Attachments::default();
     for file in files {
@@ -328,28 +320,17 @@ fn read_attachment(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
-/// An agent's run and a follow-up question.
-struct AgentRun {
-    run: RunId,
-    view: RunView,
-}
-
 /// The agent run that `--run` names, unless another strategy is given.
-fn agent_run(app: &App, args: &AskArgs) -> Result<Option<AgentRun>, Failure> {
+fn agent_run(app: &App, args: &AskArgs) -> Result<Option<(RunId, RunView)>, Failure> {
     let Some(name) = &args.run else { return Ok(None) };
     let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());
     let (workspace, run) = find_run(app, Some(name))?;
     let view = read_view(&workspace, &run)?;
     let is_agent = view.strategy == Some(Strategy::Agent);
-    Ok((is_agent && !is_other).then_some(AgentRun { run, view }))
+    Ok((is_agent && !is_other).then_some((run, view)))
 }
 
-async fn ask_agent(
-    app: &App,
-    args: &AskArgs,
-    question: &str,
-    AgentRun { run, view }: AgentRun,
-) -> Result<ExitCode, Failure> {
+async fn ask_agent(app: &App, args: &AskArgs, question: &str, (run, view): (RunId, RunView)) -> CliResult {
     let request = resume::request_of(app, &args.model, &run, &view).await?;
     resume::open_tools(app, &args.tools.common, &run, &view, &[]).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;

@@ -2,21 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use spelunk_app::app::App;
+use clap::Subcommand;
 use spelunk_app::config::{defaults_toml, environment_md, schema, show_json, show_text};
-use spelunk_app::failure::Failure;
 
-use super::app::print;
-
-#[derive(Debug, Args)]
-pub(crate) struct ConfigArgs {
-    #[command(subcommand)]
-    command: ConfigCommand,
-}
+use super::{App, CliResult, print};
 
 #[derive(Debug, Subcommand)]
-enum ConfigCommand {
+pub(crate) enum ConfigCommand {
     /// Print every setting with its value and origin
     Show {
         /// Only settings whose name starts with this prefix, such as `limits.`
@@ -31,8 +23,8 @@ enum ConfigCommand {
     Schema,
 }
 
-pub(crate) fn config(app: &App, args: &ConfigArgs) -> Result<ExitCode, Failure> {
-    let text = match &args.command {
+pub(crate) fn config(app: &App, command: &ConfigCommand) -> CliResult {
+    let text = match command {
         ConfigCommand::Show { prefix } if app.json => format!("{}\n", show_json(&app.settings, prefix)?),
         ConfigCommand::Show { prefix } => show_text(&app.settings, prefix)?,
         ConfigCommand::Defaults => defaults_toml(),

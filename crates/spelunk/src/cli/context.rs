@@ -10,9 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use spelunk_app::app::App;
 use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::personal;
 use spelunk_app::render::contexts::{self as render, Reader};
 use spelunk_app::render::found::{found_json, found_text};
@@ -25,8 +23,7 @@ use spelunk_context::{
 };
 use spelunk_index::Mode;
 
-use super::app::{print, print_as_is};
-use super::scan::read_stdin;
+use super::{App, CliResult, Failure, Usage, print, print_as_is, read_stdin};
 
 /// The longest name the store accepts for a context.
 const NAME_CHARS_MAX: usize = 200;
@@ -166,12 +163,12 @@ struct SearchArgs {
     semantic: bool,
 }
 
-pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn context(app: &App, args: ContextArgs) -> CliResult {
     let secrets = if args.allow_secrets { SecretFiles::Allowed } else { SecretFiles::Refused };
     let store = Arc::new(contexts(app, secrets)?);
     let navigator = Navigator::new(Arc::clone(&store));
     let is_load = matches!(args.command, ContextCommand::Load { .. });
-    let CommandOutput { text, code } = answer(app, &navigator, args.command)?;
+    let (text, code) = answer(app, &navigator, args.command)?;
     if is_load && !app.json {
         print_as_is(&text);
     } else {
@@ -184,12 +181,7 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     Ok(code)
 }
 
-struct CommandOutput {
-    text: String,
-    code: ExitCode,
-}
-
-fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<CommandOutput, Failure> {
+fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<(String, ExitCode), Failure> {
     let mut code = ExitCode::SUCCESS;
     let limits = navigator.store().limits();
     let text = match command {
@@ -253,7 +245,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
             }
         }
     };
-    Ok(CommandOutput { text, code })
+    Ok((text, code))
 }
 
 fn list(app: &App, navigator: &Navigator, kind: Option<&str>) -> Result<String, Failure> {
@@ -305,9 +297,12 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
     }
     let put = |new: NewContext| put(store, NewContext { policy, ..new }, args.replace);
     let context = match (&args.id, args.path.as_str()) {
-        (None, "-") => return Err(needs_id().into()),
+        (None, "-") => {
+            return Err(Usage::new("text from standard input needs an id", "set one with `--id`").into());
+        }
         (Some(id), "-") => {
-            let text = String::from_utf8(read_stdin()?).map_err(|_| not_text())?;
+            let not_text = |_| Usage::new("standard input is not UTF-8", "write it to a file and add it");
+            let text = String::from_utf8(read_stdin()?).map_err(not_text)?;
             put(NewContext::new(ContextId::new(id)?, kind, NewSource::Inline(text)))?
         }
         (Some(id), _) => put(of_file(ContextId::new(id)?, kind, path))?,
@@ -347,10 +342,10 @@ fn policy(args: &AddArgs, kind: &ContextKind) -> Result<Option<LoadPolicy>, Usag
         return Ok((kind.default_policy() == LoadPolicy::Session).then_some(LoadPolicy::Lazy));
     };
     match LoadPolicy::from_name(name) {
-        Some(LoadPolicy::Session) | None => Err(Usage {
-            message: format!("this command does not support the policy `{}`", head(name, 40)),
-            hint: "the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`".into(),
-        }),
+        Some(LoadPolicy::Session) | None => Err(Usage::new(
+            format!("this command does not support the policy `{}`", head(name, 40)),
+            "the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`",
+        )),
         policy => Ok(policy),
     }
 }
@@ -378,12 +373,4 @@ fn add_personal(app: &App, store: &ContextStore, directory: &str) -> Result<Stri
 fn say_added(app: &App, n_registered: usize, n_already: usize, skipped: &BTreeMap<String, u64>) {
     let skipped = if skipped.is_empty() { String::new() } else { format!(", skipped: {}", listed(skipped)) };
     app.say(&format!("{n_registered} registered, {n_already} already known{skipped}"));
-}
-
-fn needs_id() -> Usage {
-    Usage { message: "text from standard input needs an id".into(), hint: "set one with `--id`".into() }
-}
-
-fn not_text() -> Usage {
-    Usage { message: "standard input is not UTF-8".into(), hint: "write it to a file and add it".into() }
 }

@@ -3,13 +3,10 @@
 
 mod script;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use script::ScriptedModel;
-use spelunk_app::app::App;
 use spelunk_app::asking::RoleModels;
-use spelunk_app::failure::Failure;
 use spelunk_app::render::tree::tree;
 use spelunk_app::render::turn::turn_text;
 use spelunk_context::ScanOptions;
@@ -17,7 +14,8 @@ use spelunk_engine::{CallState, Engine, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::Record;
 use spelunk_types::{ModelRef, RunId, SourceSpec, Strategy};
 
-use super::watch::{self, OutputFlags};
+use super::watch::{self};
+use super::{App, CliResult, Failure, OutputFlags};
 
 const QUESTION: &str = "Why did checkout fail on 3 March, and what would have prevented it?";
 const DOCUMENTS: [(&str, &str); 3] = [
@@ -28,7 +26,7 @@ const DOCUMENTS: [(&str, &str); 3] = [
 /// The replies before the simulated crash, which cuts off the next one: the second of the child.
 const REPLIES_BEFORE_CRASH: u64 = 3;
 
-pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
+pub(crate) async fn demo(app: &App) -> CliResult {
     app.say("This is a demonstration: the model is scripted, and nothing is sent over the network. Everything else is real: the engine, the sandbox, the journal, the checked citations, the crash and the resume.\n");
     let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(None)?);
     let mut sources = Vec::new();
@@ -65,7 +63,6 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     RoleModels::one(Arc::new(ScriptedModel::new())).request(settings)
 }
 
-/// The run, and the last event that was shown.
 async fn run_until_crash(
     app: &App,
     engine: &Engine,

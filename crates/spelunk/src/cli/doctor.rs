@@ -4,18 +4,16 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use spelunk_app::app::App;
 use spelunk_app::config::{project_path, user_path};
-use spelunk_app::failure::Failure;
 use spelunk_app::provider::{self, UsableModel};
-use spelunk_app::units::{count, dollars, head, time};
+use spelunk_app::units::{count, head, time};
 use spelunk_index::Embedder as _;
-use spelunk_model::{Model, Price, Prompt, collect};
+use spelunk_model::{Model, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
-use super::ModelFlags;
-use super::app::{print_line, print_text};
+use super::model::price_text;
+use super::{App, CliResult, ModelFlags, print_line, print_text};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a model that reasons before it answers.
@@ -60,7 +58,7 @@ fn failed(name: &'static str, error: &dyn Explain) -> Check {
     bad(name, format!("{}{hint}", head(&error.to_string(), 300)))
 }
 
-pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> CliResult {
     let mut checks = vec![settings(app), workspace(app), sandbox(app)];
     match provider::find_root(&app.settings, &app.environment).await {
         Ok(Some(root)) => {
@@ -105,7 +103,6 @@ async fn other_roles(app: &App, root: &UsableModel, with_question: bool) -> Vec<
     checks
 }
 
-/// The embedding model, if it is not the built-in one.
 async fn embedding(app: &App) -> Option<Check> {
     let name = "embedding";
     if let Some(opened) = provider::embedding_table(&app.settings, &app.environment) {
@@ -190,11 +187,7 @@ fn sandbox(app: &App) -> Check {
 
 fn price(model: &dyn Model) -> Check {
     match model.facts().price {
-        Some(Price::FREE) => good("price", "free"),
-        Some(price) => {
-            let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);
-            good("price", format!("{} in, {} out per million tokens", dollars(input), dollars(output)))
-        }
+        Some(price) => good("price", price_text(Some(price))),
         None => note(
             "price",
             "unknown, so the cost is not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok",

@@ -7,24 +7,14 @@ mod run;
 mod tasks;
 mod trial;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
+use clap::Subcommand;
 
-use super::ModelFlags;
-use super::limits::LimitFlags;
-
-#[derive(Debug, Args)]
-pub(crate) struct EvalArgs {
-    #[command(subcommand)]
-    command: EvalCommand,
-}
+use super::{App, CliResult, LimitFlags, ModelFlags, Usage};
 
 #[derive(Debug, Subcommand)]
-enum EvalCommand {
+pub(crate) enum EvalCommand {
     /// Generate tasks with known answers
     Tasks(tasks::TasksArgs),
     /// Run tasks with strategies and models and score the answers; an interrupted evaluation continues
@@ -35,20 +25,18 @@ enum EvalCommand {
     Compare(report::CompareArgs),
 }
 
-impl EvalArgs {
+impl EvalCommand {
     /// The flags that choose a model, if the subcommand uses one, and the limits of each run.
     pub(super) fn setting_flags(&self) -> (Option<ModelFlags>, LimitFlags) {
-        match &self.command {
-            EvalCommand::Run(args) => (Some(args.model.clone()), args.limits.clone()),
-            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => {
-                (None, LimitFlags::default())
-            }
+        match self {
+            Self::Run(args) => (Some(args.model.clone()), args.limits.clone()),
+            Self::Tasks(_) | Self::Report(_) | Self::Compare(_) => (None, LimitFlags::default()),
         }
     }
 }
 
-pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Failure> {
-    match args.command {
+pub(crate) async fn eval(app: &Arc<App>, command: EvalCommand) -> CliResult {
+    match command {
         EvalCommand::Tasks(args) => tasks::tasks(app, &args),
         EvalCommand::Run(args) => run::run(app, *args).await,
         EvalCommand::Report(args) => report::report(app, &args),
@@ -58,8 +46,5 @@ pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Fai
 
 fn unknown(what: &str, word: &str, known: &[&str]) -> Usage {
     let shown: String = word.chars().take(60).collect();
-    Usage {
-        message: format!("there is no {what} `{shown}`"),
-        hint: format!("choose one of {}", known.join(", ")),
-    }
+    Usage::new(format!("there is no {what} `{shown}`"), format!("choose one of {}", known.join(", ")))
 }

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
-use spelunk_app::app::App;
 use spelunk_app::asking::{Named, Sources};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::progress::Progress;
 use spelunk_app::runs::{read_view, recorded_result};
 use spelunk_app::units::{bytes, count};
@@ -19,31 +17,21 @@ use spelunk_context::{Corpus, ImageEntry, ImageKind, Origin, ScanOptions, Source
 use spelunk_fleet::{Fleet, FleetStatus, FleetWorkspace, SnapshotFile};
 use spelunk_server::http::fleet::{UploadedSource, refusal, submit_question, submit_resume, take_jobs};
 use spelunk_server::http::{Log, Server, Tokens};
-use spelunk_server::mcp::{ServerOptions, State};
+use spelunk_server::mcp::{LIMITS, ServerOptions, State};
 use spelunk_types::{Limits, RunId, RunOutcome};
 use tokio::task::JoinSet;
 
-use super::app::{print, print_line, report_text};
 use super::mcp::{McpArgs, tool_set};
 use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
-use super::watch::{self, Interrupts, OutputFlags};
-use super::{ModelFlags, tools};
+use super::watch::{self, Interrupts};
+use super::{App, CliResult, Failure, ModelFlags, OutputFlags, Usage, print_data, report_text, tools};
 
 /// How long a starting node waits for servers that do not answer.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(100);
-/// The limits that a question may lower.
-const LIMITS: [&str; 6] =
-    ["calls_max", "tokens_max", "cost_microusd_max", "run_ms_max", "depth_max", "turns_max"];
-
-#[derive(Debug, Args)]
-pub(crate) struct FleetArgs {
-    #[command(subcommand)]
-    command: FleetCommand,
-}
 
 #[derive(Debug, Subcommand)]
-enum FleetCommand {
+pub(crate) enum FleetCommand {
     /// Show the nodes, the queue and who works on which run
     Status,
 }
@@ -62,22 +50,14 @@ pub(crate) struct WorkerArgs {
 
 /// The configured fleet, or an error that says how to configure one.
 fn required(app: &App, patience: Duration) -> Result<Arc<FleetWorkspace>, Failure> {
-    let missing = || Usage {
-        message: "no fleet is named".into(),
-        hint: "pass `--fleet nats://HOST:4222`, or set `fleet.url`".into(),
-    };
+    let missing = || Usage::new("no fleet is named", "pass `--fleet nats://HOST:4222`, or set `fleet.url`");
     Ok(app.fleet(patience)?.ok_or_else(missing)?)
 }
 
-pub(crate) fn fleet(app: &App, args: &FleetArgs) -> Result<ExitCode, Failure> {
-    let FleetCommand::Status = args.command;
+pub(crate) fn fleet(app: &App, FleetCommand::Status: &FleetCommand) -> CliResult {
     let shared = required(app, Duration::ZERO)?;
     let status = shared.fleet().status()?;
-    if app.json {
-        print_line(status.json());
-    } else {
-        print(&status_text(&status));
-    }
+    print_data(app, &status.json(), &status_text(&status));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,7 +89,7 @@ fn status_text(status: &FleetStatus) -> String {
 }
 
 /// A node that takes runs from the queue until it is stopped. Another node then takes over its unfinished runs.
-pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn worker(app: &Arc<App>, args: WorkerArgs) -> CliResult {
     args.model.check(app).await?;
     let connecting = Arc::clone(app);
     let shared = spelunk_app::blocking::blocking(move || required(&connecting, PATIENCE)).await?;
@@ -167,12 +147,11 @@ pub(crate) async fn ask(
     shared: &Arc<FleetWorkspace>,
     question: FleetQuestion,
     output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+) -> CliResult {
     let FleetQuestion { question, sources, strategy, focus, schema } = question;
     let Sources { named, options, corpus } = sources;
     let Named::Now(inputs) = named else {
-        let message = "`--run` cannot be used with a fleet".to_owned();
-        return Err(Usage { message, hint: "pass the paths instead".into() }.into());
+        return Err(Usage::new("`--run` cannot be used with a fleet", "pass the paths instead").into());
     };
     let fleet = shared.fleet();
     let (mut snapshots, mut buckets) = (Vec::new(), Vec::new());
@@ -222,14 +201,13 @@ fn limits(app: &App) -> Option<Value> {
     (!set.is_empty()).then_some(Value::Object(set))
 }
 
-/// Lets a node of the fleet continue a run.
 pub(crate) async fn resume(
     app: &App,
     shared: &Arc<FleetWorkspace>,
     run: &RunId,
     after_seq: u64,
     output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+) -> CliResult {
     let request = limits(app).map_or_else(|| json!({}), |limits| json!({ "limits": limits }));
     submit_resume(shared.fleet(), run, after_seq, request)?;
     app.say(&format!("queued run {} to continue after event {after_seq}", run.short()));
@@ -237,13 +215,7 @@ pub(crate) async fn resume(
 }
 
 /// Follows a run in the fleet to its end. Ctrl-C cancels it.
-async fn finish(
-    app: &App,
-    fleet: &Fleet,
-    run: &RunId,
-    after_seq: u64,
-    output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+async fn finish(app: &App, fleet: &Fleet, run: &RunId, after_seq: u64, output: OutputFlags) -> CliResult {
     let workspace = app.workspace()?;
     let mut progress = Progress::new(app.quiet);
     let mut interrupts = Interrupts::new();
@@ -255,8 +227,7 @@ async fn finish(
     while !workspace.has(run) || read_view(&workspace, run)?.seq_last <= after_seq {
         if let Some((message, hint)) = refusal(fleet, run)? {
             progress.clear();
-            let hint = hint.unwrap_or_else(|| "ask again".to_owned());
-            return Err(Usage { message, hint }.into());
+            return Err(Usage::new(message, hint.unwrap_or_else(|| "ask again".to_owned())).into());
         }
         progress.draw(|| "queued: waiting for a node".to_owned());
         tokio::select! {
@@ -270,7 +241,7 @@ async fn finish(
     if let Some(RunOutcome::Failed { code, message }) = &view.outcome {
         let hint =
             code.hint().map_or_else(|| format!("see it with `spelunk show {}`", run.short()), str::to_owned);
-        report_text(&Usage { message: message.clone(), hint }, app.paint_errors);
+        report_text(&Usage::new(message.clone(), hint), app.paint_errors);
         return Ok(ExitCode::from(spelunk_app::error_text::exit_code(*code)));
     }
     let result = recorded_result(&workspace, run.clone(), &view)?;
@@ -280,7 +251,6 @@ async fn finish(
 /// A temporary directory that must exist until the files are uploaded.
 type Kept = Option<tempfile::TempDir>;
 
-/// The files of a source, and its name in the run. Only files that the scan reads are sent.
 fn files_of(
     input: &SourceInput,
     corpus: &Corpus,
@@ -295,9 +265,8 @@ fn files_of(
         SourceInput::Path(path) => (path, None),
         SourceInput::Typed { path, typed } => (path, Some(typed.display().to_string())),
         SourceInput::Database(_) | SourceInput::Objects(_) => {
-            let message = "a fleet cannot read databases".to_owned();
-            let hint = "leave out `--fleet`, or export the rows to a file".to_owned();
-            return Err(Usage { message, hint }.into());
+            let message = "a fleet cannot read databases";
+            return Err(Usage::new(message, "leave out `--fleet`, or export the rows to a file").into());
         }
         SourceInput::Text { name, bytes } | SourceInput::Kept { name, bytes } => {
             let unwritten = |error: std::io::Error| Usage {

@@ -6,18 +6,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
-use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
 use spelunk_app::provider;
 use spelunk_app::units::count;
 
-use super::app::print_result;
+use super::{App, CliResult, print_result};
 
-/// The maximum number of entries that are counted.
 const ENTRIES_MAX: usize = 10_000;
 const ENDINGS_MAX: usize = 3;
 
-pub(crate) async fn greet(app: &App) -> Result<ExitCode, Failure> {
+pub(crate) async fn greet(app: &App) -> CliResult {
     let chosen = provider::choose(&app.settings, &app.environment).await;
     let named = chosen.as_ref().ok().and_then(|chosen| Some(chosen.as_ref()?.model.reference().to_string()));
     let model = match &chosen {

@@ -3,7 +3,8 @@
 
 use clap::Args;
 use spelunk_app::config::FlagValue;
-use spelunk_app::failure::Usage;
+
+use super::Usage;
 
 /// How far a run may go.
 #[derive(Debug, Clone, Default, Args)]
@@ -23,7 +24,6 @@ pub(crate) struct LimitFlags {
 }
 
 impl LimitFlags {
-    /// The settings that the flags set.
     pub(super) fn values(self) -> Result<Vec<FlagValue>, Usage> {
         type Read = fn(&str) -> Option<u64>;
         let flags: [(&str, &str, Option<String>, Read, &str); 4] = [
@@ -37,10 +37,10 @@ impl LimitFlags {
             let Some(typed) = typed else { continue };
             let value = read(typed.trim()).ok_or_else(|| {
                 let shown: String = typed.chars().take(60).collect();
-                Usage {
-                    message: format!("`{flag}` must be {must}, not `{shown}`"),
-                    hint: format!("it sets `limits.{limit}`"),
-                }
+                Usage::new(
+                    format!("`{flag}` must be {must}, not `{shown}`"),
+                    format!("it sets `limits.{limit}`"),
+                )
             })?;
             values.push(FlagValue::new(flag, &format!("limits.{limit}"), value.to_string()));
         }
@@ -48,7 +48,6 @@ impl LimitFlags {
     }
 }
 
-/// The largest value of a setting.
 const VALUE_MAX: u64 = i64::MAX.unsigned_abs();
 
 fn whole(text: &str) -> Option<u64> {

@@ -4,31 +4,21 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
 use serde_json::json;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::{bytes, count};
 use spelunk_journal::{GcReport, JournalError, Workspace, collect_garbage};
 
-use super::app::print_result;
+use super::{App, CliResult, Usage, print_result};
 
-#[derive(Debug, Args)]
-pub(crate) struct GcArgs {
-    /// Print what would be removed, but remove nothing
-    #[arg(long)]
-    dry_run: bool,
-}
-
-pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn gc(app: &App, dry_run: bool) -> CliResult {
     let report = match app.own_workspace()? {
-        Some(workspace) => collect_garbage(&workspace, args.dry_run)?,
+        Some(workspace) => collect_garbage(&workspace, dry_run)?,
         None => GcReport::default(),
     };
-    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let verb = if dry_run { "would remove" } else { "removed" };
     let (files, kept) = (count(report.files_removed, "file"), count(report.blobs_kept, "blob"));
     let value = json!({
-        "dry_run": args.dry_run,
+        "dry_run": dry_run,
         "files_removed": report.files_removed,
         "bytes_removed": report.bytes_removed,
         "blobs_kept": report.blobs_kept,
@@ -37,15 +27,9 @@ pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct RepairArgs {
-    /// The run: its id or a unique prefix
-    run: String,
-}
-
-pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> {
-    let workspace = app.own_workspace()?.ok_or_else(|| JournalError::NotFound { name: args.run.clone() })?;
-    let run = workspace.find(Some(&args.run))?;
+pub(crate) fn repair(app: &App, name: &str) -> CliResult {
+    let workspace = app.own_workspace()?.ok_or_else(|| JournalError::NotFound { name: name.to_owned() })?;
+    let run = workspace.find(Some(name))?;
     let report = spelunk_journal::repair(&workspace, &run)?;
     let kept = count(report.events_kept, "event");
     let value = json!({
@@ -67,11 +51,11 @@ pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
+pub(crate) fn trust(app: &App) -> CliResult {
     let root = app.workspace_root();
     if !Workspace::exists(&root) {
         let message = format!("there is no workspace at `{}`", root.display());
-        return Err(Usage { message, hint: "choose one with `--workspace DIR`".into() }.into());
+        return Err(Usage::new(message, "choose one with `--workspace DIR`").into());
     }
     let is_new = app.user.trust(&root)?;
     let runs = Workspace::open_read_only(&root)?.runs()?.len();

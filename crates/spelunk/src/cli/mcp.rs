@@ -6,13 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_server::mcp::{ServerOptions, State, ToolSet, serve_stdio};
 
-use super::app::no_such;
 use super::serve::OUTPUT_CHARS_MAX;
-use super::{ModelFlags, tools};
+use super::{App, CliResult, ModelFlags, Usage, no_such, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -43,11 +40,10 @@ pub(crate) struct McpArgs {
 }
 
 impl McpArgs {
-    /// The default of `--tools`.
     pub(super) const TOOLS: &str = "essential";
 }
 
-pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> CliResult {
     if let Some(client) = &args.install {
         return install::install(app, client, &args);
     }

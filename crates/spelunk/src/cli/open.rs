@@ -5,8 +5,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::trust::random;
 use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
 use spelunk_server::mcp::{ServerOptions, State, ToolSet};
@@ -17,7 +15,8 @@ use tokio::task::JoinSet;
 
 use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
 
-/// The program that opens a URL on this system.
+use super::{App, Failure, Usage};
+
 #[cfg(target_os = "macos")]
 const OPENER: &str = "open";
 #[cfg(not(target_os = "macos"))]
@@ -28,7 +27,6 @@ pub(crate) struct Page {
     stop: oneshot::Sender<()>,
 }
 
-/// Serves the page of a run with source lines from below `roots`, and opens it.
 pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
         message: format!("could not serve the page: {error}"),
@@ -81,7 +79,6 @@ pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
 }
 
 impl Page {
-    /// Keeps serving until the user interrupts.
     pub(crate) async fn stay(mut self, app: &App) {
         app.say("the page is served until you press Ctrl-C");
         stop_signal().await;

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
 use spelunk_app::units::safe;
 use spelunk_context::{Detected, Landmarks, Outline, Reader, View};
 
-use super::app::print;
-use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use super::scan::scan;
+use super::{App, CliResult, Failure, ScanFlags, inputs, print_data, say_left_out};
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {
@@ -26,22 +24,18 @@ pub(crate) struct OutlineArgs {
 /// How much of a file is read to detect its type.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn outline(app: &App, args: &OutlineArgs) -> CliResult {
     let corpus = scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?;
     let corpus = Arc::new(corpus);
     let view = View::of(Arc::clone(&corpus));
     let outline = view.outline();
     let structure = structure(app, &view)?;
-    print(&if app.json {
-        format!("{}\n", outline_json(&outline, structure.as_ref()))
-    } else {
-        outline_text(&outline, structure.as_ref())
-    });
+    let structure = structure.as_ref();
+    print_data(app, &outline_json(&outline, structure), &outline_text(&outline, structure));
     say_left_out(app, &corpus);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The type and landmarks, if there is a single document.
 fn structure(app: &App, view: &View) -> Result<Option<(Detected, Landmarks)>, Failure> {
     let mut documents = view.documents();
     let (Some(document), None) = (documents.next(), documents.next()) else { return Ok(None) };

@@ -4,16 +4,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
 use spelunk_app::planning::{detector_with, planned};
 use spelunk_app::render::answer::left_out as remarks_left_out;
 use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_context::Mode;
 
-use super::ModelFlags;
-use super::app::print_result;
-use super::scan::{ScanFlags, TypeFlags, inputs, scan};
+use super::scan::scan;
+use super::{App, CliResult, ModelFlags, ScanFlags, TypeFlags, inputs, print_result};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -34,7 +31,7 @@ pub(crate) struct PlanArgs {
     scan: ScanFlags,
 }
 
-pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn plan(app: &App, args: &PlanArgs) -> CliResult {
     let options = args.scan.options(&app.settings.limits)?;
     let detector = detector_with(app, &args.types.types)?;
     let corpus = scan(app, &inputs(app, &args.paths)?, &options)?;

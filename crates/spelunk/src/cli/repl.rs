@@ -7,18 +7,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_app::app::App;
 use spelunk_app::asking::{RoleModels, keep};
-use spelunk_app::failure::Failure;
 use spelunk_app::provider::{self, Nobody};
 use spelunk_engine::{ConsoleCell, RunRequest, console};
 use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
 use self::line::Editor;
-use super::ModelFlags;
-use super::app::print;
-use super::scan::{ScanFlags, inputs, scan};
+use super::scan::scan;
+use super::{App, CliResult, ModelFlags, ScanFlags, inputs, print};
 
 /// In effect no limit on the cells of a user.
 const CELLS_MAX: u64 = 1_000_000;
@@ -37,7 +34,7 @@ pub(crate) struct ReplArgs {
     scan: ScanFlags,
 }
 
-pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn repl(app: &App, args: ReplArgs) -> CliResult {
     let chosen = provider::choose(&app.settings, &app.environment).await?;
     let models = chosen.map_or_else(|| RoleModels::one(Arc::new(Nobody::default())), RoleModels::from);
     let inputs = inputs(app, &args.paths)?;

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::report::Excerpts;
 use spelunk_app::reports::{Format, excerpts, needs_sources, report_text};
 use spelunk_app::units::bytes;
 use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
 use spelunk_types::RunId;
+
+use super::{App, Failure, Usage};
 
 pub(crate) struct Target {
     typed: String,
@@ -42,7 +42,7 @@ pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
     } else {
         format!("the directory of `{typed}` does not exist")
     };
-    Err(Usage { message, hint: "choose a file in an existing directory".into() }.into())
+    Err(Usage::new(message, "choose a file in an existing directory").into())
 }
 
 pub(crate) fn write(
@@ -70,6 +70,6 @@ pub(crate) fn put(path: &Path, typed: &str, text: &str) -> Result<(), Failure> {
     let written = std::fs::write(path, text);
     written.map_err(|error| {
         let message = format!("could not write `{typed}`: {error}");
-        Usage { message, hint: "the run is kept: export it with `spelunk run export`".into() }.into()
+        Usage::new(message, "the run is kept: export it with `spelunk run export`").into()
     })
 }

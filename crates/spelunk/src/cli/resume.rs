@@ -1,12 +1,9 @@
 //! `spelunk resume`: continues a run where its journal ends.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use spelunk_app::app::App;
 use spelunk_app::asking::{begun, go_on, same_models};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::render::progress::Progress;
 use spelunk_app::runs::{files_incomplete, find_resumable, find_run, read_view, recorded_result};
@@ -16,10 +13,8 @@ use spelunk_engine::{EngineError, Projection, ResumeRequest, RunView, tool_sourc
 use spelunk_journal::DerivedFiles;
 use spelunk_types::{Explain as _, RunId};
 
-use super::limits::LimitFlags;
 use super::tools::CommonToolFlags;
-use super::watch::OutputFlags;
-use super::{ModelFlags, demo, fleet, tools, watch};
+use super::{App, CliResult, Failure, LimitFlags, ModelFlags, OutputFlags, Usage, demo, fleet, tools, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
@@ -41,7 +36,7 @@ pub(crate) struct ResumeArgs {
     output: OutputFlags,
 }
 
-pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn resume(app: &App, args: ResumeArgs) -> CliResult {
     args.model.check(app).await?;
     let (workspace, run) = match args.run.as_deref() {
         None => find_resumable(app)?,
@@ -65,9 +60,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     if view.model.is_none() {
         let message =
             format!("run `{}` ended before its first event, so there is nothing to continue", run.short());
-        return Err(
-            Usage { message, hint: "ask again; nothing was sent and nothing was spent".into() }.into()
-        );
+        return Err(Usage::new(message, "ask again; nothing was sent and nothing was spent").into());
     }
     resumable?;
     if let Some(shared) = app.fleet(Duration::ZERO)? {

@@ -7,8 +7,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
 use spelunk_app::runs::{HEADER, Row, STATUSES, active_rows, archived_row, row, statuses};
 use spelunk_app::terminal::stdout_width;
 use spelunk_app::units::{bytes, count, head};
@@ -16,17 +14,10 @@ use spelunk_engine::{Clock as _, Projection, SystemClock};
 use spelunk_journal::{ArchiveReport, DerivedFiles, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
-use super::app::{no_such, print, print_line, print_text};
-use super::show;
-
-#[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    #[command(subcommand)]
-    command: RunCommand,
-}
+use super::{App, CliResult, Failure, no_such, print, print_data, print_line, print_text, show};
 
 #[derive(Debug, Subcommand)]
-enum RunCommand {
+pub(crate) enum RunCommand {
     /// List runs, newest first
     List(ListArgs),
     /// Show a run: its tree, costs and answer
@@ -56,8 +47,8 @@ struct ListArgs {
 const WIDTH_DEFAULT: usize = 80;
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
-pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
-    match &args.command {
+pub(crate) fn run(app: &App, command: &RunCommand) -> CliResult {
+    match command {
         RunCommand::List(args) => list(app, args),
         RunCommand::Show(args) => show::show(app, args),
         RunCommand::Export(args) => export::export(app, args),
@@ -67,9 +58,12 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
+fn list(app: &App, args: &ListArgs) -> CliResult {
     let states = args.state.as_deref().map(states).transpose()?;
-    let lifecycle = one_of("lifecycle", args.lifecycle.as_deref(), &LIFECYCLES)?.unwrap_or("active");
+    let lifecycle = args.lifecycle.as_deref().unwrap_or("active");
+    if !LIFECYCLES.contains(&lifecycle) {
+        return Err(no_such("lifecycle", lifecycle, &LIFECYCLES).into());
+    }
     let Some(workspace) = app.existing_workspace()? else {
         if app.json {
             print("[]\n");
@@ -106,14 +100,6 @@ fn states(word: &str) -> Result<Vec<&str>, Failure> {
     statuses(word).ok_or_else(|| no_such("state", word, &STATUSES).into())
 }
 
-/// Validates the value of a flag against the allowed words.
-fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Option<&'a str>, Failure> {
-    match word {
-        Some(word) if !words.contains(&word) => Err(no_such(flag, word, words).into()),
-        word => Ok(word),
-    }
-}
-
 const QUESTION_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Args)]
@@ -122,7 +108,7 @@ struct ArchiveArgs {
     run: String,
 }
 
-fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
+fn archive_run(app: &App, args: &ArchiveArgs) -> CliResult {
     let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
     let run = workspace.find(Some(&args.run))?;
     let row = row(&workspace, run.clone())?;
@@ -148,7 +134,7 @@ fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn unarchive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
+fn unarchive_run(app: &App, args: &ArchiveArgs) -> CliResult {
     let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
     let run = find_archived(&workspace, &args.run)?;
     let report = unarchive(&workspace, &run)?;
@@ -171,13 +157,10 @@ fn find_archived(workspace: &Workspace, name: &str) -> Result<RunId, JournalErro
 
 fn say_packed(app: &App, what: &str, run: &RunId, report: &ArchiveReport) {
     let ArchiveReport { files, bytes: n_bytes, bytes_packed, name } = report;
-    if app.json {
-        let shown = json!({
-            "run": run, "archive": name, "files": files, "bytes": n_bytes, "bytes_packed": bytes_packed,
-        });
-        print_line(shown);
-    } else {
-        let (files, whole, packed) = (count(*files, "file"), bytes(*n_bytes), bytes(*bytes_packed));
-        print(&format!("{what} {} · {files} · {whole} · {packed} in {name}\n", run.short()));
-    }
+    let value = json!({
+        "run": run, "archive": name, "files": files, "bytes": n_bytes, "bytes_packed": bytes_packed,
+    });
+    let (files, whole, packed) = (count(*files, "file"), bytes(*n_bytes), bytes(*bytes_packed));
+    let text = format!("{what} {} · {files} · {whole} · {packed} in {name}\n", run.short());
+    print_data(app, &value, &text);
 }

@@ -4,8 +4,6 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
 use spelunk_app::sources::{context_source, contexts, is_server_url, redacted, scan_status, skipped, source};
@@ -13,7 +11,7 @@ use spelunk_app::units::bytes;
 use spelunk_context::{Corpus, Needles, ScanOptions, SecretFiles, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
-use super::app::no_such;
+use super::{App, Failure, Usage, no_such};
 
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;
 
@@ -109,8 +107,8 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
         url if url.contains("://") && !app.current_dir.join(url).exists() => {
             let scheme = url.split("://").next().unwrap_or_default();
             let message = format!("`{scheme}://…` cannot be read: such an address is not supported");
-            let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`, a bucket `s3://BUCKET/PREFIX`".to_owned();
-            Err(Usage { message, hint }.into())
+            let hint = "download it first; a database is `postgres://USER@HOST/DATABASE`, a bucket `s3://BUCKET/PREFIX`";
+            Err(Usage::new(message, hint).into())
         }
         // If no file has this name, a context may, such as `temporal:calendar`.
         id if !app.current_dir.join(id).exists() => {
@@ -121,7 +119,6 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     paths.iter().map(input).collect()
 }
 
-/// A registered context as a source.
 pub(crate) fn context(app: &App, id: &str) -> Result<SourceInput, Failure> {
     context_source(&contexts(app, SecretFiles::Refused)?, id, &|path| Ok(path.to_path_buf()))
 }
@@ -129,34 +126,22 @@ pub(crate) fn context(app: &App, id: &str) -> Result<SourceInput, Failure> {
 pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_end(&mut text);
-    let refused =
-        |message: String| Usage { message, hint: "write it to a file and pass that file instead".into() };
+    let refused = |message: String| Usage::new(message, "write it to a file and pass that file instead");
     read.map_err(|error| refused(format!("could not read standard input: {error}")))?;
     if text.len() as u64 > STDIN_BYTES_MAX {
         return Err(refused(format!("standard input is longer than {}", bytes(STDIN_BYTES_MAX))).into());
     }
     if text.trim_ascii().is_empty() {
-        return Err(
-            Usage { message: "standard input is empty".into(), hint: "pipe a text into it".into() }.into()
-        );
+        return Err(Usage::new("standard input is empty", "pipe a text into it").into());
     }
     Ok(text)
 }
 
 pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
-    Ok(scan_with_images(app, inputs, options)?.as_text()?)
+    Ok(scan_for(app, None, inputs, options)?.as_text()?)
 }
 
-/// The same for a question: a source may be an image.
-pub(crate) fn scan_with_images(
-    app: &App,
-    inputs: &[SourceInput],
-    options: &ScanOptions,
-) -> Result<Corpus, Failure> {
-    scan_for(app, None, inputs, options)
-}
-
-/// The same for a search for these words.
+/// The same for a question, where a source may be an image, or for a search for these words.
 pub(crate) fn scan_for(
     app: &App,
     needles: Option<Needles>,

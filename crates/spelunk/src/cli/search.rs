@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use spelunk_app::app::App;
 use spelunk_app::context_search::{Indexed, Level};
-use spelunk_app::failure::Failure;
 use spelunk_app::render::found::{criteria, hits_json, hits_text};
 use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::units::{bytes, count};
@@ -16,8 +14,8 @@ use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Mode, Notice, Query};
 
-use super::app::{no_such, print_line, print_result};
-use super::scan::{ScanFlags, inputs, say_left_out, scan, scan_for};
+use super::scan::{scan, scan_for};
+use super::{App, CliResult, ScanFlags, inputs, no_such, print_line, print_result, say_left_out};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -46,19 +44,14 @@ pub(crate) struct IndexArgs {
 }
 
 /// Builds the index that later searches over the same paths use.
-pub(crate) fn index(app: &App, args: &IndexArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn index(app: &App, args: &IndexArgs) -> CliResult {
     let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
     let view = View::of(Arc::clone(&corpus));
     let mut progress = IndexingLine::new(app.quiet);
     let (folder, level) = (index_folder(&view), Level::Always);
-    let report = Indexed {
-        app,
-        folder: &folder,
-        level,
-        in_background: false,
-        progress: &mut |so_far| progress.draw(so_far),
-    }
-    .build(&view)?;
+    let draw = &mut |so_far| progress.draw(so_far);
+    let mut indexed = Indexed { app, folder: &folder, level, in_background: false, progress: draw };
+    let report = indexed.build(&view)?;
     drop(progress);
     let (documents, size) = (view.documents().len() as u64, view.bytes());
     if app.json {
@@ -72,7 +65,7 @@ pub(crate) fn index(app: &App, args: &IndexArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn search(app: &App, args: &SearchArgs) -> CliResult {
     let mode = Mode::from_name(&args.mode)
         .ok_or_else(|| no_such("mode", &args.mode, &["words", "meaning", "hybrid"]))?;
     let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
@@ -83,14 +76,9 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     let view = View::of(Arc::clone(&corpus));
     let mut progress = IndexingLine::new(app.quiet);
     let (folder, level) = (index_folder(&view), Level::Always);
-    let found = Indexed {
-        app,
-        folder: &folder,
-        level,
-        in_background: false,
-        progress: &mut |so_far| progress.draw(so_far),
-    }
-    .search(&view, &query, || Ok(None))?;
+    let draw = &mut |so_far| progress.draw(so_far);
+    let mut indexed = Indexed { app, folder: &folder, level, in_background: false, progress: draw };
+    let found = indexed.search(&view, &query, || Ok(None))?;
     drop(progress);
     print_result(app, &hits_json(&found), &hits_text(&found.hits, app.paint));
     for notice in &found.notices {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::retention;
 use spelunk_app::trust::random;
@@ -20,9 +18,9 @@ use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen}
 use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
 
-use super::app::print_result;
 use super::mcp::{McpArgs, tool_set};
-use super::{ModelFlags, fleet, tools};
+use super::watch::Interrupts;
+use super::{App, CliResult, ModelFlags, Usage, fleet, print_result, tools};
 
 /// The maximum length of one tool response, about 12 000 tokens.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -58,7 +56,7 @@ pub(crate) struct ServeArgs {
     tools: String,
 }
 
-pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> CliResult {
     let settings = &app.settings.server;
     let token_file = args.token_file.as_ref().or(settings.token_file.as_ref());
     let token_file: Option<PathBuf> = token_file.map(|file| app.current_dir.join(file));
@@ -70,8 +68,8 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let address = address(typed)?;
     if !address.ip().is_loopback() && token_file.is_none() {
         let message = format!("`{address}` can be reached from other machines, but no tokens are configured");
-        let hint = "pass a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
-        return Err(Usage { message, hint }.into());
+        let hint = "pass a token file with `--token-file`, or listen on 127.0.0.1";
+        return Err(Usage::new(message, hint).into());
     }
     let connecting = Arc::clone(app);
     let fleet = blocking(move || connecting.fleet(fleet::PATIENCE)).await?;
@@ -111,7 +109,6 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the server can be reached, what it reads and which model answers.
 async fn banner(app: &App, state: &State, bound: SocketAddr) -> String {
     let model = match provider::choose(&app.settings, &app.environment).await {
         Ok(Some(chosen)) => chosen.model.reference().to_string(),
@@ -135,7 +132,7 @@ fn address(typed: &str) -> Result<SocketAddr, Usage> {
 }
 
 /// Creates a token: its digest goes into the file, and the token itself is shown only once.
-fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<ExitCode, Failure> {
+fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> CliResult {
     let refused = |error: io::Error| Usage {
         message: format!("could not write the token file `{}`: {error}", file.display()),
         hint: "choose a file in an existing directory".into(),
@@ -161,17 +158,5 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
 }
 
 pub(super) async fn stop_signal() {
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => drop(interrupted),
-        () = terminated => {}
-    }
+    Interrupts::new().next().await;
 }

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks};
 use spelunk_app::render::tree::tree;
 use spelunk_app::runs::{find_run, status, view_json};
@@ -16,7 +14,7 @@ use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::{print, print_line, print_text};
+use super::{App, CliResult, Failure, Usage, print, print_line, print_text};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -33,7 +31,7 @@ pub(crate) struct ShowArgs {
     cell: Option<String>,
 }
 
-pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn show(app: &App, args: &ShowArgs) -> CliResult {
     let (workspace, run) = find_run(app, args.run.as_deref())?;
     let mut view = RunView::default();
     let mut n_unknown = 0_u64;
@@ -72,7 +70,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_cell(app: &App, workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+fn show_cell(app: &App, workspace: &Workspace, view: &RunView, name: &str) -> CliResult {
     let unknown = || Usage {
         message: format!("this run has no cell `{name}`"),
         hint: "`spelunk show` lists the cells of each frame; name one as `FRAME:CELL`, such as `0:0`".into(),
@@ -119,12 +117,12 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
     Ok(text)
 }
 
-fn show_call(app: &App, blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
+fn show_call(app: &App, blobs: &Blobs, view: &RunView, name: &str) -> CliResult {
     let call = name.parse::<CallId>().ok().and_then(|id| view.calls.get(&id));
     let Some(call) = call else {
         let known: Vec<String> = view.calls.keys().take(20).map(ToString::to_string).collect();
         let hint = format!("choose one of {}", known.join(", "));
-        return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
+        return Err(Usage::new(format!("the run has no call `{name}`"), hint).into());
     };
     let prompt = match blobs.text(&call.prompt).and_then(|record| prompt_parts(blobs, &record)) {
         Ok(parts) => Some(parts),
@@ -181,7 +179,7 @@ pub(crate) struct TailArgs {
     after: u64,
 }
 
-pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn tail(app: &App, args: TailArgs) -> CliResult {
     let (_, run) = find_run(app, args.run.as_deref())?;
     let engine = app.looking_engine(ScanOptions::default())?;
     let mut events = engine.watch(&run, args.after)?;

@@ -21,6 +21,15 @@ fn a_question_means_ask() {
 }
 
 #[test]
+fn only_the_bare_word_makes_a_worker() {
+    let is_meant = |words: &[&str]| is_worker(&words.iter().map(OsString::from).collect::<Vec<_>>());
+    assert!(is_meant(&["spelunk", "worker"]));
+    assert!(!is_meant(&["spelunk", "worker", "x"]));
+    assert!(!is_meant(&["spelunk"]));
+    assert!(!is_meant(&["spelunk", "ask", "worker"]));
+}
+
+#[test]
 fn every_flag_of_ask_that_takes_a_value_is_skipped_with_it() {
     for flag in ["--set", "--workspace", "--model", "-m", "--sub-model", "--report", "--max-time"] {
         assert_eq!(arguments(&["spelunk", flag, "a b", "c d"])[1], "ask", "{flag}");

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
-use spelunk_app::app::App;
 use spelunk_app::asking::{Attachments, RoleModels, keep};
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::runs::read_view;
 use spelunk_context::{ScanOptions, SourceInput};
@@ -20,9 +18,7 @@ use spelunk_engine::{Engine, RunHandle, written_answer};
 use spelunk_types::Strategy;
 
 use self::folder::{CallsTaken, Folder};
-use super::ModelFlags;
-use super::app::{print, print_line, print_result};
-use super::scan::read_stdin;
+use super::{App, CliResult, ModelFlags, Usage, print, print_data, print_line, print_result, read_stdin};
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
@@ -124,7 +120,7 @@ struct Query {
     no_cache: bool,
 }
 
-pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> CliResult {
     let (name, arguments) = match args.tool {
         ToolCommand::Init { directory, question, paths } => {
             let folder = folder::init(app, &directory, &question, &paths)?;
@@ -156,56 +152,39 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
     run(app, name, &given(arguments))
 }
 
-/// The arguments that are set.
 fn given(arguments: Value) -> Value {
     let Value::Object(fields) = arguments else { return arguments };
     Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
 }
 
-fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
+fn run(app: &App, name: &str, arguments: &Value) -> CliResult {
     let folder = Folder::open(app)?;
     let mut desk = folder.desk.clone();
-    let text = run_tool(&mut desk, name, arguments).map_err(|error| Usage {
-        message: error.to_string(),
-        hint: "see `spelunk tool --help`, and AGENTS.md in this folder".into(),
+    let text = run_tool(&mut desk, name, arguments).map_err(|error| {
+        Usage::new(error.to_string(), "see `spelunk tool --help`, and AGENTS.md in this folder")
     })?;
     for path in &desk.changed_since(&folder.desk) {
         folder::stamp(&mut desk, path);
         folder.write_back(&desk, path)?;
     }
     let text = text.trim_end();
-    if app.json {
-        print_line(json!({ "text": text }));
-    } else {
-        print_line(text);
-    }
+    print_data(app, &json!({ "text": text }), &format!("{text}\n"));
     Ok(ExitCode::SUCCESS)
 }
 
-fn finish(app: &App, folder: &Folder) -> Result<ExitCode, Failure> {
-    let answer = written_answer(&folder.desk).map_err(|message| Usage {
-        message,
-        hint: "write the answer to `output/answer.md`, then call `spelunk tool finish` again".into(),
+fn finish(app: &App, folder: &Folder) -> CliResult {
+    let answer = written_answer(&folder.desk).map_err(|message| {
+        Usage::new(message, "write the answer to `output/answer.md`, then call `spelunk tool finish` again")
     })?;
-    if app.json {
-        print_line(json!({ "answer": answer }));
-    } else {
-        print_line(answer);
-    }
+    print_data(app, &json!({ "answer": answer }), &format!("{answer}\n"));
     Ok(ExitCode::SUCCESS)
 }
 
 const FILES_MAX: usize = 100;
 
-/// A question for a sub-model, and the file it is about.
-struct Asked {
-    name: Option<String>,
-    run: RunHandle,
-}
-
 /// Asks a sub-model for an external agent: each question is a run of its own, recorded and charged like any other.
-async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Failure> {
-    let wrong = |message: String| Usage { message, hint: "see AGENTS.md in this folder".into() };
+async fn ask(app: &App, folder: &Folder, question: Query) -> CliResult {
+    let wrong = |message: String| Usage::new(message, "see AGENTS.md in this folder");
     let Query { prompt, path: paths, no_cache } = question;
     let prompt = if prompt == "-" { String::from_utf8_lossy(&read_stdin()?).into_owned() } else { prompt };
     if paths.len() > FILES_MAX {
@@ -239,15 +218,20 @@ async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Fa
         let model = chosen.sub_model.clone().unwrap_or_else(|| chosen.model.clone());
         let models = RoleModels::one(model);
         let request = models.start(question, corpus, sources, Strategy::Direct, settings.clone());
-        runs.push(Asked { name, run: engine.start(request)? });
+        runs.push((name, engine.start(request)?));
     }
     answer(app, folder, &engine, runs).await
 }
 
-async fn answer(app: &App, folder: &Folder, engine: &Engine, asked: Vec<Asked>) -> Result<ExitCode, Failure> {
-    let n_asked = asked.len();
-    let (names, runs): (Vec<_>, Vec<_>) =
-        asked.into_iter().map(|asked| (asked.name, asked.run.join())).unzip();
+/// Waits for the runs, each with the name of the file it is about.
+async fn answer(
+    app: &App,
+    folder: &Folder,
+    engine: &Engine,
+    runs: Vec<(Option<String>, RunHandle)>,
+) -> CliResult {
+    let n_runs = runs.len();
+    let (names, runs): (Vec<_>, Vec<_>) = runs.into_iter().map(|(name, run)| (name, run.join())).unzip();
     let (mut n_failed, mut took) = (0, CallsTaken::default());
     for (name, result) in names.iter().zip(join_all(runs).await) {
         let view = read_view(engine.workspace(), &result.run)?;
@@ -275,12 +259,12 @@ async fn answer(app: &App, folder: &Folder, engine: &Engine, asked: Vec<Asked>) 
                 "cached": is_cached,
                 "run": result.run,
             }));
-        } else if let Some(name) = name.as_ref().filter(|_| n_asked > 1) {
+        } else if let Some(name) = name.as_ref().filter(|_| n_runs > 1) {
             print(&format!("[{name}]\n{said}\n\n"));
         } else {
             print(&format!("{said}\n"));
         }
     }
     folder.settle_calls(app, &took)?;
-    Ok(if n_failed == n_asked { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if n_failed == n_runs { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

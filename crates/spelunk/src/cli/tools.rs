@@ -8,17 +8,14 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::progress::pause;
 use spelunk_app::tools::{self, Complaints, ToolsError, WantedTools, function_name};
 use spelunk_app::units::escaped;
 use spelunk_engine::{ConsentFn, EffectDecision, ExternalTool, ToolError};
 use spelunk_types::{EffectClass, EffectId};
 
-use super::app::{print_line, print_result};
+use super::{App, CliResult, Failure, Usage, print_line, print_result};
 
-/// How many characters of the arguments a question for consent shows.
 const SHOWN_CHARS_MAX: usize = 2_000;
 
 /// Tools of a question.
@@ -55,14 +52,8 @@ pub(crate) struct CommonToolFlags {
     allow_tool: Vec<String>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ToolsArgs {
-    #[command(subcommand)]
-    command: ToolsCommand,
-}
-
 #[derive(Debug, Subcommand)]
-enum ToolsCommand {
+pub(crate) enum ToolsCommand {
     /// Show the tools of your settings as a model sees them
     List {
         /// Also those of an MCP server: a command or a URL; may be repeated
@@ -82,9 +73,9 @@ enum ToolsCommand {
     },
 }
 
-pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn tools(app: &App, command: ToolsCommand) -> CliResult {
     let all = || app.settings.tools.keys().cloned();
-    match args.command {
+    match command {
         ToolsCommand::List { mcp } => {
             let wanted = WantedTools { names: all().collect(), mcp, ..WantedTools::default() };
             let tools = tools::open(&app.settings, &app.environment, &wanted, Complaints::Shown).await?;
@@ -101,12 +92,11 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
             let tools = tools::open(&app.settings, &app.environment, &wanted, Complaints::Shown).await?;
             let Some(tool) = tools.all().iter().find(|tool| tool.name == name) else {
                 let message = format!("there is no tool `{name}`");
-                return Err(Usage { message, hint: "list them with `spelunk tools list`".into() }.into());
+                return Err(Usage::new(message, "list them with `spelunk tools list`").into());
             };
             let arguments: Value =
                 serde_json::from_str(&arguments).ok().filter(Value::is_object).ok_or_else(|| {
-                    let hint = r#"such as '{"query": "text"}'"#.to_owned();
-                    Usage { message: "the arguments are not a JSON object".into(), hint }
+                    Usage::new("the arguments are not a JSON object", r#"such as '{"query": "text"}'"#)
                 })?;
             let time = Duration::from_millis(tool.timeout_ms);
             let called = tokio::time::timeout(time, (tool.call)(arguments)).await;
@@ -210,7 +200,6 @@ async fn open_wanted(
     Ok(())
 }
 
-/// Asks on the terminal, one call at a time.
 fn consent() -> ConsentFn {
     let turn = Arc::new(Mutex::new(()));
     Arc::new(move |asked| {

@@ -4,9 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use spelunk_app::app::App;
 use spelunk_app::error_text::exit_code;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::otel;
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::progress::{Progress, loading_status, run_status, task_line};
@@ -20,7 +18,7 @@ use spelunk_types::{ErrorCode, EventKind, RunId};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::app::{print_line, print_text, report_text};
+use super::{App, CliResult, Failure, Usage, print_line, print_text, report_text};
 
 const PARTIAL: u8 = 3;
 
@@ -38,7 +36,7 @@ pub(crate) struct OutputFlags {
     pub(super) shown_seq: u64,
 }
 
-pub(crate) async fn finish(app: &App, handle: RunHandle, output: OutputFlags) -> Result<ExitCode, Failure> {
+pub(crate) async fn finish(app: &App, handle: RunHandle, output: OutputFlags) -> CliResult {
     let (result, view) = follow(app, handle, output).await?;
     otel::export(app, &result.run).await;
     show_result(app, &result, &view, output)
@@ -161,12 +159,7 @@ async fn received(signal: &mut Option<Signal>) {
     }
 }
 
-pub(crate) fn show_result(
-    app: &App,
-    result: &RunResult,
-    view: &RunView,
-    output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn show_result(app: &App, result: &RunResult, view: &RunView, output: OutputFlags) -> CliResult {
     if app.json && !output.events {
         let blobs = app.workspace()?.blobs();
         print_line(result_json(result, view, &blobs));
@@ -189,7 +182,7 @@ pub(crate) fn show_result(
             let is_there = app.existing_workspace()?.is_some_and(is_there);
             if is_there && !raised(view).is_empty() {
                 let hint = format!("continue: `spelunk resume {short}{}`", raised(view));
-                report_text(&Usage { message: error.to_string(), hint }, app.paint_errors);
+                report_text(&Usage::new(error.to_string(), hint), app.paint_errors);
                 return Ok(ExitCode::from(exit_code(code)));
             }
             report_text(error, app.paint_errors);

@@ -1,18 +1,15 @@
 //! A build without the feature `fleet`.
 #![expect(clippy::unused_async, reason = "the same signatures as in a build with the feature")]
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelunk_app::app::App;
 use spelunk_app::app::fleet::FleetWorkspace;
 use spelunk_app::asking::Sources;
-use spelunk_app::failure::Failure;
 use spelunk_server::http::Server;
 use spelunk_types::RunId;
 
-use super::watch::OutputFlags;
+use super::{App, CliResult, OutputFlags};
 
 pub(super) const PATIENCE: Duration = Duration::ZERO;
 
@@ -30,7 +27,7 @@ pub(super) async fn ask(
     shared: &Arc<FleetWorkspace>,
     _question: FleetQuestion,
     _output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+) -> CliResult {
     match **shared {}
 }
 
@@ -40,7 +37,7 @@ pub(super) async fn resume(
     _run: &RunId,
     _after_seq: u64,
     _output: OutputFlags,
-) -> Result<ExitCode, Failure> {
+) -> CliResult {
     match **shared {}
 }
 

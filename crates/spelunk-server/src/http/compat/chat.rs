@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use spelunk_model::ToolCall;
 
-use super::question_input::{
-    BodyFields, CommonFields, CompatRequest, Progress, messages, schema, tokens_max,
+use super::question_input::messages;
+use super::tools::tools;
+use super::{
+    ApiError, ApiResult, BodyFields, CommonFields, CompatRequest, Finish, OfferedTools, Progress, Reply,
+    ReplyHead, Streamed, choice_of_openai, comment, data, schema, tokens_max,
 };
-use super::reply::{Finish, Reply, ReplyHead, Streamed, comment, data};
-use super::tools::{OfferedTools, choice_of_openai, tools};
-use super::wrong::{ApiError, ApiResult};
 
 pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     let mut members = BodyFields::of(body)?;

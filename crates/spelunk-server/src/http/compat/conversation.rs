@@ -16,7 +16,6 @@ const SYSTEM_CHARS_MAX: usize = 200_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
-    /// The developer of the client.
     System,
     User,
     Assistant,
@@ -42,7 +41,6 @@ pub(super) enum MessagePart {
         /// Whether the client wants citations of it.
         is_cited: bool,
     },
-    /// A tool call from an earlier reply.
     Call(ToolCall),
     Result(ToolResult),
 }
@@ -58,7 +56,6 @@ pub(super) struct Question {
     pub(super) text: String,
     /// Names and texts.
     pub(super) documents: Vec<(String, String)>,
-    /// The documents that the client marked, in order.
     pub(super) marked: Vec<MarkedDocument>,
 }
 
@@ -66,30 +63,25 @@ pub(super) struct Question {
 pub(super) struct MarkedDocument {
     pub(super) name: String,
     pub(super) title: Option<String>,
-    /// Its text, if the client wants citations of it.
     pub(super) cited: Option<String>,
 }
 
-/// A conversation for a model that may call the client's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ToolConversation {
     pub(super) question: Question,
     pub(super) system: String,
     pub(super) messages: Vec<model::Message>,
-    /// Whether documents replace some of its texts.
     pub(super) has_documents: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoQuestion {
-    NoUser,
-    Empty,
-}
+/// Why there is no question.
+const NO_USER: &str = "contains no user message";
+const EMPTY: &str = "ends with an empty message";
 
 impl Question {
     /// A text is long from `long_chars` characters on.
-    pub(super) fn of(messages: &[Message], long_chars: usize) -> Result<Self, NoQuestion> {
-        let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
+    pub(super) fn of(messages: &[Message], long_chars: usize) -> Result<Self, &'static str> {
+        let asked_at = messages.iter().rposition(is_asked).ok_or(NO_USER)?;
         let mut sorted = SortedTexts::new(long_chars);
         let (mut instructions, mut before, mut asked) = (Vec::new(), Vec::new(), String::new());
         for (idx, message) in messages.iter().enumerate() {
@@ -107,7 +99,7 @@ impl Question {
             let is_document = |part: &MessagePart| matches!(part, MessagePart::Document { .. });
             let has_document = messages.iter().flat_map(|message| &message.parts).any(is_document);
             if !has_document {
-                return Err(NoQuestion::Empty);
+                return Err(EMPTY);
             }
             "Read the documents and report what is important in them.".clone_into(&mut asked);
         }
@@ -130,8 +122,8 @@ impl ToolConversation {
         messages: &[Message],
         long_chars: usize,
         has_material: bool,
-    ) -> Result<Self, NoQuestion> {
-        let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
+    ) -> Result<Self, &'static str> {
+        let asked_at = messages.iter().rposition(is_asked).ok_or(NO_USER)?;
         let mut sorted = SortedTexts::new(long_chars);
         let (mut system, mut said, mut asked) = (Vec::new(), Vec::new(), String::new());
         for (idx, message) in messages.iter().enumerate() {
@@ -148,7 +140,7 @@ impl ToolConversation {
             push(&mut said, shown);
         }
         if asked.is_empty() {
-            return Err(NoQuestion::Empty);
+            return Err(EMPTY);
         }
         let has_documents = has_material || !sorted.documents.is_empty();
         sorted.keep(CallerTurn::DOCUMENT, &shown_transcript(&said));
@@ -205,7 +197,6 @@ fn returned(result: &ToolResult) -> String {
     format!("[{} {how}]\n{}", result.name, result.text.trim())
 }
 
-/// Separates long texts from messages.
 struct SortedTexts {
     long_chars: usize,
     documents: Vec<(String, String)>,
@@ -251,7 +242,6 @@ impl SortedTexts {
         message.with_parts(parts)
     }
 
-    /// The text, or its placeholder if it is long.
     fn stand_in(&mut self, name: &str, text: &str) -> String {
         if !is_longer(text, self.long_chars) {
             return text.trim().to_owned();
@@ -289,7 +279,6 @@ impl SortedTexts {
         short.join("\n\n")
     }
 
-    /// A text to include in the question, up to the limit.
     fn include(&mut self, name: &str, text: String) -> String {
         if !is_longer(&text, INCLUDED_CHARS_MAX) {
             return text;
@@ -307,7 +296,6 @@ impl SortedTexts {
         name
     }
 
-    /// Keeps a text as a document and returns the document's name.
     fn keep(&mut self, name: &str, text: &str) -> String {
         if text.trim().is_empty() {
             return name.to_owned();
@@ -330,7 +318,6 @@ impl SortedTexts {
     }
 }
 
-/// The placeholder of a text that became a document.
 fn named_in_place(name: &str, text: &str) -> String {
     let n_chars = text.chars().count();
     if n_chars <= SHOWN_CHARS {
@@ -361,7 +348,6 @@ fn tail(text: &str, chars: usize) -> &str {
     text.get(from..).unwrap_or_default()
 }
 
-/// A title as a safe document name, without path components.
 fn safe_name(title: &str) -> Option<String> {
     let is_good = |c: char| c.is_alphanumeric() || " .-_()".contains(c);
     let name: String = title.chars().map(|c| if is_good(c) { c } else { '_' }).take(100).collect();

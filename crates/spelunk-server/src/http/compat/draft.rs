@@ -3,7 +3,7 @@
 use spelunk_app::units::safe;
 
 use super::super::runs::SaidPiece;
-use super::question_input::CompatRequest;
+use super::CompatRequest;
 
 /// Beginnings of replies that are not answers: calls, code, tags, or that nothing was found.
 const NO_ANSWERS: [&str; 5] = ["{", "[", "<", "```", "NOT FOUND"];
@@ -15,7 +15,6 @@ pub(super) struct Draft {
     /// The call that is being answered, and its reply so far.
     ordinal: u32,
     reply: String,
-    /// How many bytes of the reply were sent.
     n_sent: usize,
     has_sent: bool,
     /// Whether the whole reply is the answer, including code.
@@ -35,7 +34,6 @@ impl Draft {
         }
     }
 
-    /// Adds a piece and returns what can be sent now.
     pub(super) fn take(&mut self, piece: SaidPiece) -> String {
         let (ordinal, text) = match piece {
             SaidPiece::More { ordinal, text } => (ordinal, text),

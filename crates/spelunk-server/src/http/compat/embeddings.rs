@@ -8,13 +8,8 @@ use serde_json::{Value, json};
 use spelunk_app::failure::Failure;
 use spelunk_model::estimate_tokens;
 
-use super::super::Shared;
-use super::super::extract::read_json;
-use super::super::problem::work;
-use super::super::route::{Route, post};
-use super::errors;
-use super::question_input::BodyFields;
-use super::wrong::{ApiError, ApiResult};
+use super::super::{Route, Shared, object_of, post, read_json, work};
+use super::{ApiError, ApiResult, BodyFields, errors};
 
 pub(super) const MODEL: &str = "spelunk-embedding";
 const TEXTS_MAX: usize = 2_048;
@@ -24,15 +19,14 @@ pub(super) fn route() -> Route {
     let input =
         json!({ "anyOf": [text, { "type": "array", "minItems": 1, "maxItems": TEXTS_MAX, "items": text }] });
     errors(post("/v1/embeddings", "Compute embeddings of texts (OpenAI's API)", embed))
-        .takes(json!({
-            "type": "object",
-            "required": ["model", "input"],
-            "properties": {
+        .takes(object_of(
+            &["model", "input"],
+            &json!({
                 "model": { "const": MODEL },
                 "input": input,
                 "encoding_format": { "enum": ["float", "base64", null] },
-            },
-        }))
+            }),
+        ))
         .answers(200, "The embeddings, in the order of the texts", json!({ "type": "object" }))
 }
 

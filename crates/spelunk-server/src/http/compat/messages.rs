@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 use spelunk_model::{ToolCall, estimate_tokens};
 
-use super::conversation::{Message, MessagePart, Speaker};
-use super::question_input::{
-    BodyFields, CommonFields, CompatRequest, messages, parts, require_model, schema, tokens_max,
+use super::question_input::messages;
+use super::tools::tools;
+use super::{
+    ApiError, ApiResult, BodyFields, CommonFields, CompatRequest, Finish, Message, MessagePart, OfferedTools,
+    Reply, ReplyHead, Speaker, Streamed, ToolChoice, event, parts, require_model, schema, tokens_max,
 };
-use super::reply::{Finish, Reply, ReplyHead, Streamed, event};
-use super::tools::{OfferedTools, ToolChoice, tools};
-use super::wrong::{ApiError, ApiResult};
 
 pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     let mut members = BodyFields::of(body)?;
@@ -60,7 +59,6 @@ fn choice(choice: Option<&Value>) -> ApiResult<(ToolChoice, bool)> {
     Ok((chosen, choice["disable_parallel_tool_use"] == json!(true)))
 }
 
-/// An estimate of the tokens of a request, without its answer.
 pub(super) fn count_tokens(body: Value) -> ApiResult<Value> {
     let mut members = BodyFields::of(body)?;
     require_model(&members)?;

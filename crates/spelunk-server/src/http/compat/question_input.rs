@@ -7,16 +7,15 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_engine::CallerTurn;
 
 use super::super::runs::TURN;
-use super::conversation::{
-    MarkedDocument, Message, MessagePart, NoQuestion, Question, Speaker, ToolConversation,
+use super::tools::{call, result};
+use super::{
+    ApiError, ApiResult, MarkedDocument, Message, MessagePart, OfferedTools, Question, Speaker,
+    ToolConversation, name_results,
 };
-use super::tools::{OfferedTools, call, name_results, result};
-use super::wrong::{ApiError, ApiResult};
 
 const NAME_CHARS_MAX: usize = 200;
 const MESSAGES_MAX: usize = 10_000;
 const PARTS_MAX: usize = 10_000;
-/// The approximate number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 /// The fields of a run request that the field `spelunk` may contain.
 const OWN: [&str; 7] = ["paths", "contexts", "include", "exclude", "types", "focus", "limits"];
@@ -28,13 +27,10 @@ pub(super) struct CompatRequest {
     pub(super) request: Value,
     pub(super) documents: Vec<(String, String)>,
     pub(super) streams: bool,
-    /// Whether the last chunk of a stream reports token usage.
     pub(super) includes_usage: bool,
     pub(super) progress: Progress,
     pub(super) answer_chars_max: Option<usize>,
-    /// Whether the answer must be JSON and nothing else.
     pub(super) is_typed: bool,
-    /// The tools that the reply may call.
     pub(super) tools: Option<OfferedTools>,
     pub(super) marked: Vec<MarkedDocument>,
 }
@@ -44,7 +40,6 @@ pub(super) struct CompatRequest {
 pub(super) enum Progress {
     /// In comments, which clients ignore.
     Comments,
-    /// As the model's reasoning.
     Reasoning,
 }
 
@@ -94,7 +89,6 @@ impl BodyFields {
         self.get(name).map(whole).transpose()
     }
 
-    /// Rejects a field that has a value.
     pub(super) fn refuse(&self, name: &str, what: &str) -> ApiResult<()> {
         let asks = match self.get(name) {
             None | Some(Value::Null) => false,
@@ -134,15 +128,8 @@ impl CompatRequest {
                 question
             }),
         };
-        let Question { text, documents, marked } = question.map_err(|why| {
-            ApiError::member(
-                common.named,
-                match why {
-                    NoQuestion::NoUser => "contains no user message",
-                    NoQuestion::Empty => "ends with an empty message",
-                },
-            )
-        })?;
+        let question = question.map_err(|what| ApiError::member(common.named, what));
+        let Question { text, documents, marked } = question?;
         request.insert("question".into(), json!(text));
         if let Some(strategy) = model.strip_prefix("spelunk-") {
             request.insert("strategy".into(), json!(strategy));
@@ -167,7 +154,6 @@ impl CompatRequest {
     }
 }
 
-/// The requested model, which must be one of ours.
 pub(super) fn require_model(members: &BodyFields) -> ApiResult<String> {
     let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?;
     let known = models();
@@ -231,7 +217,6 @@ pub(super) fn schema(name: &'static str, form: Option<&Value>) -> ApiResult<Opti
     }
 }
 
-/// The messages of a list, of any author.
 pub(super) fn messages(name: &'static str, list: Option<Value>) -> ApiResult<Vec<Message>> {
     let list = match list {
         Some(Value::Array(list)) => list,
@@ -299,7 +284,6 @@ fn one(at: &str, message: Value) -> ApiResult<Message> {
     Ok(Message { speaker, parts })
 }
 
-/// A field that must be a text.
 fn named(at: &str, name: &str, value: &Value) -> ApiResult<String> {
     let wrong = || ApiError::member(&format!("{at}.{name}"), "must be a string");
     value.as_str().map(str::to_owned).ok_or_else(wrong)

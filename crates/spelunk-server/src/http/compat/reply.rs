@@ -8,25 +8,20 @@ use spelunk_app::units::safe;
 use spelunk_model::ToolCall;
 use spelunk_types::{Blame, Citation, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
-use super::super::problem::Problem;
+use super::super::Problem;
 use super::super::runs::EndedRun;
-use super::conversation::MarkedDocument;
-use super::question_input::CompatRequest;
-use super::wrong::{ApiError, ApiResult};
+use super::{ApiError, ApiResult, CompatRequest, MarkedDocument};
 use crate::mcp::Ended;
 
-/// What is known when a reply starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReplyHead {
     pub(super) run: RunId,
     pub(super) model: String,
-    /// Unix time in seconds.
     pub(super) created_s: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// It is complete.
     Stop,
     /// A limit of the client or of the run was reached.
     Length,
@@ -40,15 +35,11 @@ pub(super) struct Reply {
     pub(super) text: String,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
-    /// The calls of the client's tools.
     pub(super) calls: Vec<ToolCall>,
-    /// The citations of documents for which the client wants them, in Anthropic's format.
     pub(super) cited: Vec<Value>,
-    /// The run, its outcome and its citations.
     pub(super) own: Value,
 }
 
-/// A run that ended without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct NoAnswer {
@@ -141,7 +132,6 @@ fn char_location(citation: &Citation, marked: &[MarkedDocument]) -> Option<Value
     }))
 }
 
-/// A stream that is being written: the text sent so far and the number of events.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     pub(super) text: String,

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use spelunk_model::ToolCall;
 
-use super::conversation::{Message, MessagePart, Speaker};
-use super::question_input::{BodyFields, CommonFields, CompatRequest, messages, parts, schema, tokens_max};
-use super::reply::{Finish, Reply, ReplyHead, Streamed, event};
-use super::tools::{OfferedTools, choice_of_openai, tools};
-use super::wrong::{ApiError, ApiResult};
+use super::question_input::messages;
+use super::tools::tools;
+use super::{
+    ApiError, ApiResult, BodyFields, CommonFields, CompatRequest, Finish, Message, MessagePart, OfferedTools,
+    Reply, ReplyHead, Speaker, Streamed, choice_of_openai, event, parts, schema, tokens_max,
+};
 
 pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     let mut members = BodyFields::of(body)?;
@@ -59,7 +60,6 @@ fn item(head: &ReplyHead, status: &str, content: &Value) -> Value {
     })
 }
 
-/// The response object, as far as it is known.
 fn response(head: &ReplyHead, status: &str, output: &Value) -> Value {
     json!({
         "id": format!("resp_{}", head.run),

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use spelunk_engine::CallerTurn;
 use spelunk_model::{Tool, ToolCall, ToolResult};
 
-use super::conversation::{Message, MessagePart};
-use super::wrong::{ApiError, ApiResult};
+use super::{ApiError, ApiResult, Message, MessagePart};
 
 pub(super) const TOOLS_MAX: usize = 512;
 const NAME_CHARS_MAX: usize = 128;
@@ -17,11 +16,9 @@ const NAME_CHARS_MAX: usize = 128;
 pub(super) struct OfferedTools {
     pub(super) tools: Vec<Tool>,
     pub(super) must_call: bool,
-    /// Whether a reply may contain only one call.
     pub(super) one_call: bool,
 }
 
-/// Which tools the client wants to be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ToolChoice {
     Nothing,

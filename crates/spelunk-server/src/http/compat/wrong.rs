@@ -8,11 +8,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::super::problem::{Problem, bounded};
+use super::super::{Problem, bounded};
 use super::Dialect;
 use crate::mcp::plain_head;
 
-/// An error that names the field of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     pub(super) problem: Box<Problem>,
@@ -71,7 +70,6 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The name of the wrong field, for the code that formats the response.
 #[derive(Clone)]
 struct Param(String);
 
@@ -86,33 +84,23 @@ fn error(dialect: Dialect, problem: &Problem, param: Option<&str>) -> Value {
         Some(hint) => format!("{} ({})", bounded(&problem.detail), bounded(hint)),
         None => bounded(&problem.detail),
     };
-    match dialect {
-        Dialect::Messages => {
-            let kind = match status.as_u16() {
-                401 => "authentication_error",
-                403 => "permission_error",
-                404 => "not_found_error",
-                413 => "request_too_large",
-                429 => "rate_limit_error",
-                503 => "overloaded_error",
-                400..=499 => "invalid_request_error",
-                _ => "api_error",
-            };
-            json!({ "type": "error", "error": { "type": kind, "message": message } })
-        }
-        Dialect::Chat | Dialect::Responses => {
-            let kind = match status.as_u16() {
-                401 => "authentication_error",
-                403 => "permission_error",
-                429 => "rate_limit_error",
-                400..=499 => "invalid_request_error",
-                _ => "server_error",
-            };
-            let code =
-                if status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { problem.code.as_str() };
-            json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
-        }
+    let is_anthropic = dialect == Dialect::Messages;
+    let kind = match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 if is_anthropic => "not_found_error",
+        413 if is_anthropic => "request_too_large",
+        429 => "rate_limit_error",
+        503 if is_anthropic => "overloaded_error",
+        400..=499 => "invalid_request_error",
+        _ if is_anthropic => "api_error",
+        _ => "server_error",
+    };
+    if is_anthropic {
+        return json!({ "type": "error", "error": { "type": kind, "message": message } });
     }
+    let code = if status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { problem.code.as_str() };
+    json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
 }
 
 pub(super) async fn reshape(dialect: Dialect, request: Request, next: Next) -> Response {

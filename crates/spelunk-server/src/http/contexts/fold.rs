@@ -4,10 +4,8 @@
 use axum::http::{Request, Uri};
 
 const PREFIX: &str = "/api/context";
-/// Operations that can follow an id.
 const LOOKS: [&str; 3] = ["peek", "grep", "search"];
 
-/// Rewrites the request to the path that the router knows.
 pub(crate) fn fold<B>(request: &mut Request<B>) {
     let Some(path) = folded(request.uri().path()) else { return };
     let mut parts = request.uri().clone().into_parts();
@@ -23,7 +21,6 @@ pub(crate) fn fold<B>(request: &mut Request<B>) {
     }
 }
 
-/// The rewritten path, if it needs rewriting.
 fn folded(path: &str) -> Option<String> {
     let rest = path.strip_prefix(PREFIX)?;
     if rest.is_empty() {

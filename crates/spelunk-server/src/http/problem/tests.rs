@@ -7,8 +7,7 @@ use super::*;
 
 #[test]
 fn an_error_of_the_engine_keeps_its_code_its_words_and_its_hint() {
-    let usage =
-        Usage { message: "there is no strategy `x`".into(), hint: "choose one of auto, direct".into() };
+    let usage = Usage::new("there is no strategy `x`", "choose one of auto, direct");
     expect![[r#"{"code":"usage-wrong","detail":"there is no strategy `x`","hint":"choose one of auto, direct","status":422,"title":"The request is invalid.","type":"urn:spelunk:problem:usage-wrong"}"#]]
         .assert_eq(&Problem::from(usage).json().to_string());
 }

@@ -3,7 +3,7 @@
 //! journal. If the server is killed meanwhile, it asks again when the run is resumed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,12 +15,8 @@ use spelunk_engine::ConsentFn;
 use spelunk_types::{EffectId, RunId};
 use tokio::sync::oneshot;
 
-use super::super::Shared;
-use super::super::extract::{JsonBody, PathPart, fields};
-use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, post};
-use super::list::{FoundRun, find};
-use super::{not_at_work, promised_answer};
+use super::super::{Answer, JsonBody, PathPart, Problem, Route, Shared, fields, lock, post, work};
+use super::{FoundRun, find, not_at_work, promised_answer};
 
 const WORD_CHARS_MAX: usize = 20;
 
@@ -39,7 +35,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Calls that wait for a decision. Each is decided once.
 #[derive(Default)]
 pub(super) struct Consents {
     waiting: Mutex<HashMap<(RunId, EffectId), oneshot::Sender<bool>>>,
@@ -53,18 +48,17 @@ struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.consents.waiting().remove(&self.call);
+        lock(&self.consents.waiting).remove(&self.call);
     }
 }
 
 impl Consents {
-    /// The function that makes a call wait here.
     pub(super) fn asking(self: &Arc<Self>) -> ConsentFn {
         let consents = Arc::clone(self);
         Arc::new(move |asked| {
             let (decide, decided) = oneshot::channel();
             let waiting = Waiting { consents: Arc::clone(&consents), call: (asked.run, asked.effect) };
-            consents.waiting().insert(waiting.call.clone(), decide);
+            lock(&consents.waiting).insert(waiting.call.clone(), decide);
             Box::pin(async move {
                 let _waiting = waiting;
                 decided.await.unwrap_or(false)
@@ -72,19 +66,14 @@ impl Consents {
         })
     }
 
-    /// Whether a call of the run waits.
     pub(super) fn are_awaited(&self, run: &RunId) -> bool {
-        self.waiting().keys().any(|(waiting, _)| waiting == run)
+        lock(&self.waiting).keys().any(|(waiting, _)| waiting == run)
     }
 
     /// False if no such call waits.
     fn decide(&self, run: &RunId, call: &EffectId, allowed: bool) -> bool {
-        let waiting = self.waiting().remove(&(run.clone(), call.clone()));
+        let waiting = lock(&self.waiting).remove(&(run.clone(), call.clone()));
         waiting.is_some_and(|decide| decide.send(allowed).is_ok())
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<(RunId, EffectId), oneshot::Sender<bool>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,14 +21,8 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
-use super::super::Shared;
-use super::super::extract::{Params, PathPart};
-use super::super::health::Counted;
-use super::super::problem::{Answer, Problem};
-use super::super::route::{Route, get, whole_schema};
-use super::lines::{Line, Lines};
-use super::list::{FoundRun, find, word};
-use super::service::{Live, Phase, StreamedPiece};
+use super::super::{Answer, Counted, Params, PathPart, Problem, Route, Shared, get, whole_schema};
+use super::{FoundRun, Line, Lines, Live, Phase, StreamedPiece, find, word};
 
 /// Integers up to this value are exact in every JSON implementation.
 pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
@@ -101,7 +95,6 @@ fn after(headers: &HeaderMap, params: &mut Params) -> Result<u64, Problem> {
     number.ok_or_else(|| Problem::bad_parameter("Last-Event-ID", "is not an event number"))
 }
 
-/// The recorded lines, without waiting for more.
 fn recorded(lines: Lines, after: u64) -> Response {
     let pieces = stream::unfold(lines, move |mut lines| async move {
         let read = blocking(move || {
@@ -129,11 +122,9 @@ pub(super) struct Watcher {
     _live: Option<Arc<Live>>,
     phase: Option<watch::Receiver<Phase>>,
     pieces: Option<broadcast::Receiver<StreamedPiece>>,
-    /// Pieces that were received but not sent yet.
     came: VecDeque<StreamedPiece>,
     /// `None` while another thread is reading from it.
     lines: Option<Lines>,
-    /// Lines that were read but not sent yet.
     read: VecDeque<Line>,
     seq_read: u64,
     ready: VecDeque<Bytes>,
@@ -142,7 +133,6 @@ pub(super) struct Watcher {
 }
 
 enum WakeReason {
-    /// There may be more in the journal.
     Look,
     Piece(StreamedPiece),
     KeepAlive,
@@ -167,7 +157,6 @@ impl Watcher {
         }
     }
 
-    /// The next bytes for the client, or the end.
     pub(super) async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
@@ -308,7 +297,9 @@ fn weave(
         while let Some(piece) = pieces.pop_front_if(|piece| piece.seq < line.seq) {
             woven.push(piece_text(&piece));
         }
-        woven.push(event_text(&line));
+        // JSON on a single line contains no newlines.
+        let event = format!("id: {}\nevent: {}\ndata: {}\n\n", line.seq, line.kind(), line.text);
+        woven.push(Bytes::from(event));
     }
     if is_last {
         let next = lines.front().map_or(u64::MAX, |line| line.seq);
@@ -317,11 +308,6 @@ fn weave(
         }
     }
     woven
-}
-
-/// JSON on a single line contains no newlines.
-fn event_text(line: &Line) -> Bytes {
-    Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", line.seq, line.kind(), line.text))
 }
 
 fn piece_text(piece: &StreamedPiece) -> Bytes {

@@ -18,11 +18,9 @@ use spelunk_fleet::{Fleet, FleetError, FleetWorkspace, NodeReport, QueuedJob};
 use spelunk_journal::{JournalError, JournalTail, Lease, Record, SharedRuns as _, digest};
 use spelunk_types::{BlobId, EventKind, RunId};
 
-use super::super::auth::{Client, Scope};
-use super::super::{Server, Shared};
-use super::service::{Job, JobKind, Live, Phase, Remaining, left};
-use super::supervisor;
-use super::tickets::{Progress, SnapshotSource, Ticket};
+use super::super::{Client, Scope, Server, Shared};
+use super::service::{Remaining, left};
+use super::{Job, JobKind, Live, Phase, Progress, SnapshotSource, Ticket, supervisor};
 use crate::mcp::stopped;
 
 /// Jobs in a newer format are left to newer nodes.
@@ -48,7 +46,6 @@ impl FleetRuns {
         Self { shared, server: OnceLock::new() }
     }
 
-    /// Sets the server that owns these runs.
     pub(crate) fn belong_to(&self, server: &Shared) {
         drop(self.server.set(Arc::downgrade(server)));
     }
@@ -62,7 +59,6 @@ impl FleetRuns {
         Ok(self.fleet().status()?.json())
     }
 
-    /// Whether the fleet did not answer.
     pub(super) fn is_outage(failure: &Failure) -> bool {
         FleetError::is_outage(failure.0.as_ref())
     }
@@ -137,24 +133,22 @@ fn submit(fleet: &Fleet, ticket: &Ticket, uploads: &[Vec<u8>]) -> Result<(), Fle
     fleet.enqueue(&tenant, &format!("{}/{attempt}", ticket.run), job.to_string().into_bytes())
 }
 
-struct JobBody {
-    ticket: Ticket,
-    uploads: Vec<BlobId>,
-}
-
-/// Why a job cannot be read.
-enum Unreadable {
+enum JobBody {
+    Readable {
+        ticket: Box<Ticket>,
+        uploads: Vec<BlobId>,
+    },
     /// A newer version wrote it.
     Newer,
     Garbage,
 }
 
-fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, FleetError> {
-    let Ok(mut job) = serde_json::from_slice::<Value>(body) else { return Ok(Err(Unreadable::Garbage)) };
+fn read_job(fleet: &Fleet, body: &[u8]) -> Result<JobBody, FleetError> {
+    let mut job: Value = serde_json::from_slice(body).unwrap_or_default();
     match job["format"].as_u64() {
         Some(JOB_FORMAT) => {}
-        Some(format) if format > JOB_FORMAT => return Ok(Err(Unreadable::Newer)),
-        Some(_) | None => return Ok(Err(Unreadable::Garbage)),
+        Some(format) if format > JOB_FORMAT => return Ok(JobBody::Newer),
+        Some(_) | None => return Ok(JobBody::Garbage),
     }
     let mut ticket = job["ticket"].take();
     if let Some(blob) = job["blob"].as_str().and_then(|blob| blob.parse().ok()) {
@@ -163,8 +157,10 @@ fn read_job(fleet: &Fleet, body: &[u8]) -> Result<Result<JobBody, Unreadable>, F
     }
     let uploads = job["uploads"].as_array().cloned().unwrap_or_default();
     let uploads: Option<Vec<BlobId>> = uploads.iter().map(|blob| blob.as_str()?.parse().ok()).collect();
-    let body = Ticket::of(ticket).zip(uploads).map(|(ticket, uploads)| JobBody { ticket, uploads });
-    Ok(body.ok_or(Unreadable::Garbage))
+    Ok(match (Ticket::of(ticket), uploads) {
+        (Some(ticket), Some(uploads)) => JobBody::Readable { ticket: Box::new(ticket), uploads },
+        (None, _) | (_, None) => JobBody::Garbage,
+    })
 }
 
 /// Takes jobs from the queue and works on them until the server stops.
@@ -210,7 +206,6 @@ pub async fn take_jobs(server: Shared, role: &'static str) {
     fleet.leave().await;
 }
 
-/// Makes calls for other nodes with the models that this node has.
 async fn make_calls(server: Shared, fleet: Fleet) {
     let mut stop = server.runs.stop.subscribe();
     let models = tokio::select! {
@@ -265,7 +260,6 @@ async fn work(server: Shared, fleet: Fleet, job: QueuedJob, slot: Slot) {
 }
 
 enum Outcome {
-    /// Nothing is left to do.
     Done,
     /// Another node may take it after this delay.
     Return(Duration),
@@ -299,7 +293,6 @@ async fn carry_out(
     .await
 }
 
-/// The result of taking a job.
 enum Taken {
     Work { lease: Lease, ticket: Box<Ticket>, kind: JobKind, is_cancelled: bool },
     Over(Outcome),
@@ -307,10 +300,10 @@ enum Taken {
 
 /// Takes the lease of a job's run and determines what is left to do. Blocking.
 fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
-    let JobBody { ticket, uploads } = match read_job(fleet, body)? {
-        Ok(body) => body,
-        Err(Unreadable::Newer) => return Ok(Taken::Over(Outcome::Return(BEAT))),
-        Err(Unreadable::Garbage) => {
+    let (ticket, uploads) = match read_job(fleet, body)? {
+        JobBody::Readable { ticket, uploads } => (ticket, uploads),
+        JobBody::Newer => return Ok(Taken::Over(Outcome::Return(BEAT))),
+        JobBody::Garbage => {
             server.app.say("warning: an entry in the queue of the fleet is not a job and was removed");
             return Ok(Taken::Over(Outcome::Done));
         }
@@ -335,7 +328,7 @@ fn take(server: &Shared, fleet: &Fleet, body: &[u8]) -> Result<Taken, Failure> {
                 server.runs.tickets.keep_upload(&ticket.run, idx, &bytes)?;
             }
             server.runs.tickets.write(&ticket)?;
-            Ok(Taken::Work { lease, ticket: Box::new(ticket), kind, is_cancelled })
+            Ok(Taken::Work { lease, ticket, kind, is_cancelled })
         }
         Remaining::Gone | Remaining::Ended | Remaining::Settled => {
             fleet.forget_run(&ticket.run)?;
@@ -402,7 +395,6 @@ async fn follow(server: Shared, live: Arc<Live>, after_seq: u64) {
     }
 }
 
-/// How much of a run on another node was seen.
 struct Seen {
     run: RunId,
     /// Earlier events belong to an earlier end of the run.
@@ -412,14 +404,10 @@ struct Seen {
     begun: Instant,
 }
 
-/// The state of a run on another node.
 enum Standing {
     Queued,
-    Running {
-        seq: u64,
-    },
+    Running { seq: u64 },
     Over,
-    /// It could not start, or was withdrawn.
     Settled(Box<Ticket>),
 }
 
@@ -456,7 +444,6 @@ impl Seen {
     }
 }
 
-/// The client of a program that is no server.
 fn local() -> Client {
     Client { name: "local".into(), scope: Scope::Run }
 }

@@ -13,16 +13,11 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::runs::read_view;
 use spelunk_types::{Limits, RunId};
 
-use super::super::Shared;
-use super::super::auth::Client;
-use super::super::extract::{JsonBody, PathPart, fields};
-use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, post};
-use super::request::request_without_secrets;
-use super::results::{JournaledRun, with_journal};
-use super::service::{JobKind, at_work};
-use super::tickets::{Progress, Ticket};
-use super::{promised_answer, request, supervisor};
+use super::super::{Answer, Client, JsonBody, PathPart, Problem, Route, Shared, fields, post, work};
+use super::{
+    JobKind, Progress, Ticket, at_work, promised_answer, request, request_without_secrets, supervisor,
+    with_journal,
+};
 use crate::mcp::{or_null, read_limits};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -48,7 +43,6 @@ pub(super) struct FollowUp {
 }
 
 impl FollowUp {
-    /// Takes the fields out of an object.
     pub(super) fn read(server: &Shared, mut arguments: Arguments) -> Result<Self, Usage> {
         let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
         let limits = read_limits(&server.mcp, &mut arguments)?;
@@ -73,7 +67,7 @@ async fn ask(
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
     let request = request_without_secrets(request);
     let FollowUp { question, limits } = FollowUp::read(server, fields(request.clone())?)?;
-    let JournaledRun { run, workspace } = with_journal(server, id)?;
+    let (run, workspace) = with_journal(server, id)?;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }

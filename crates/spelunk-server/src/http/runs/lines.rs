@@ -11,15 +11,12 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Long texts are blobs, so a line longer than this is damaged.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
-/// A read position in a journal.
 pub(super) struct Lines {
-    /// Keeps the copy of a shared journal up to date.
     shared: Option<(Workspace, RunId)>,
     dir: PrivateDir,
     name: String,
     /// The offset after the last complete line that was read.
     offset: u64,
-    /// The number of that line, which is its `seq`.
     seq: u64,
 }
 

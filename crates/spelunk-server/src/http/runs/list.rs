@@ -2,7 +2,7 @@
 //! the state of one run. Names are only compared with existing ids and never become paths.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
 use axum::extract::State;
@@ -14,11 +14,10 @@ use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
 
-use super::super::extract::{Params, PathPart};
-use super::super::problem::{Answer, Problem};
-use super::super::route::{Route, get, whole_schema};
-use super::super::{Server, Shared};
-use super::tickets::{Progress, Ticket};
+use super::super::{
+    Answer, Params, PathOnly, Problem, Route, Server, Shared, get, list_of, lock, object_of, whole_schema,
+};
+use super::{Progress, Ticket};
 
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;
@@ -27,6 +26,8 @@ const QUERY_CHARS_MAX: usize = 1_000;
 const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
+    let rows = list_of(&json!({ "$ref": "#/components/schemas/Row" }));
+    let page = json!({ "runs": rows, "next": { "type": "string" } });
     vec![
         get("/v1/runs", "List runs, newest first", list)
             .query("state", json!({ "enum": states() }), "Only runs in these states")
@@ -37,18 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "`next` of the previous page",
             )
             .query("limit", whole_schema(1, PAGE_MAX), "Runs per page")
-            .answers(
-                200,
-                "A page",
-                json!({
-                    "type": "object",
-                    "required": ["runs"],
-                    "properties": {
-                        "runs": { "type": "array", "items": { "$ref": "#/components/schemas/Row" } },
-                        "next": { "type": "string" },
-                    },
-                }),
-            ),
+            .answers(200, "A page", object_of(&["runs"], &page)),
         get("/v1/runs/{run}", "The state of a run, as `spelunk show RUN --json` prints it", show)
             .answers(200, "The run", json!({ "$ref": "#/components/schemas/Run" }))
             .problems(&[404, 409]),
@@ -64,7 +54,6 @@ struct Filter {
     state: Option<String>,
     /// In lower case.
     text: Option<String>,
-    /// Only runs before this one.
     before: Option<RunId>,
     n_max: usize,
 }
@@ -181,7 +170,7 @@ impl Rows {
         let journal = format!("runs/{run}/journal.jsonl");
         workspace.refresh(run);
         let bytes = workspace.dir().and_then(|dir| dir.entry(&journal).ok()?).map_or(0, |file| file.len);
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || lock(&self.kept);
         if let Some((_, row)) = kept().get(run).filter(|(bytes_then, _)| *bytes_then == bytes) {
             return Ok(row.clone());
         }
@@ -195,17 +184,8 @@ impl Rows {
     }
 }
 
-async fn show(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
-    let shown = blocking(move || {
-        let found = find(&server, &id)?;
-        one(&server, &found)
-    });
-    Ok(Json(shown.await?))
+async fn show(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
+    Ok(Json(blocking(move || one(&server, &find(&server, &id)?)).await?))
 }
 
 /// The output of `show`; a run without a journal has only its question.
@@ -253,7 +233,6 @@ pub(super) struct FoundRun {
     pub(super) run: RunId,
     /// `None` for a run without a journal.
     pub(super) workspace: Option<Workspace>,
-    /// Why it has no journal, or why it could not continue.
     pub(super) settled: Option<Ticket>,
 }
 

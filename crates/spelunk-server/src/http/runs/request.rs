@@ -24,11 +24,8 @@ use spelunk_engine::{CallerTurn, Conversation};
 use spelunk_types::Focus;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::super::Shared;
-use super::super::extract::{JsonBody, malformed};
-use super::super::problem::Problem;
-use super::super::route::whole_schema;
-use super::events::SEQ_MAX;
+use super::super::{JsonBody, Problem, Shared, malformed, whole_schema};
+use super::SEQ_MAX;
 use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
 /// The field for a caller's own conversation. Only the compatible endpoints write it.
@@ -42,7 +39,6 @@ const HEAD_BYTES_MAX: u64 = 64 << 10;
 /// How many times longer an upload may take than another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
-/// Parses the fields; `uploads` are the texts sent with them, under their final names.
 pub(super) fn read_query(
     server: &Shared,
     request: &Value,
@@ -115,7 +111,6 @@ pub(crate) struct UploadedFile {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads a JSON or a multipart body.
 pub(super) async fn receive(request: Request, server: &Shared) -> Result<ReceivedRequest, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
@@ -244,7 +239,6 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
 
-/// The sanitized, unique name of an attachment.
 fn attachment_name(sent: &str, files: &[UploadedFile]) -> String {
     let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
     Conversation::attachment(sent, &taken.collect()).0
@@ -279,15 +273,9 @@ pub(super) fn schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
-        "allOf": [one_of_these(&["question", "messages"])],
+        "allOf": [{ "anyOf": [{ "required": ["question"] }, { "required": ["messages"] }] }],
         "properties": properties,
     })
-}
-
-/// At least one of the fields must be present; the server checks which combinations are valid.
-fn one_of_these(names: &[&str]) -> Value {
-    let required: Vec<Value> = names.iter().map(|name| json!({ "required": [name] })).collect();
-    json!({ "anyOf": required })
 }
 
 fn attached_schema() -> Value {

@@ -5,10 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde_json::{Value, json};
@@ -20,71 +19,87 @@ use spelunk_app::runs::{read_view, recorded_result};
 use spelunk_journal::{Blobs, DerivedFiles, JournalError, JournalTail, Record, Workspace, blobs_of};
 use spelunk_types::{BlobId, RunId, RunOutcome};
 
-use super::super::extract::{Params, PathPart};
-use super::super::page::sent;
-use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, get};
-use super::super::{Server, Shared};
-use super::list::{FoundRun, find, word};
+use super::super::{
+    Answer, PathOnly, PathQuery, Problem, Route, Server, get, list_of, lock, object_of, sent, work,
+};
+use super::{FoundRun, find, word};
 
 pub(super) fn routes() -> Vec<Route> {
-    let text = json!({ "type": "string" });
-    vec![
+    let (text, object) = (json!({ "type": "string" }), json!({ "type": "object" }));
+    let evidence_schema = object_of(
+        &["citations", "facts"],
+        &json!({ "citations": list_of(&object), "facts": list_of(&object) }),
+    );
+    let routes = [
         get("/v1/runs/{run}/result", "The result of a run, as `spelunk ask --json` prints it", result)
-            .answers(200, "The result", json!({ "$ref": "#/components/schemas/Result" }))
-            .problems(&[404, 409]),
+            .answers(200, "The result", json!({ "$ref": "#/components/schemas/Result" })),
         get(
             "/v1/runs/{run}/evidence",
             "Every checked citation with its result, and the facts that an agent recorded",
             evidence,
         )
-        .answers(
-            200,
-            "The evidence",
-            json!({
-                "type": "object",
-                "required": ["citations", "facts"],
-                "properties": {
-                    "citations": { "type": "array", "items": { "type": "object" } },
-                    "facts": { "type": "array", "items": { "type": "object" } },
-                },
-            }),
-        )
-        .problems(&[404, 409]),
+        .answers(200, "The evidence", evidence_schema),
         get("/v1/runs/{run}/report", "The report of a run", report)
             .query("format", json!({ "enum": Format::WORDS, "default": "json" }), "The format")
-            .answers_as(200, "The report", "application/json", json!({ "type": "object" }))
+            .answers_as(200, "The report", "application/json", object.clone())
             .answers_as(200, "The report", "text/markdown", text.clone())
-            .answers_as(200, "The report", "text/html", text)
-            .answers_as(200, "The report", "application/sarif+json", json!({ "type": "object" }))
-            .problems(&[404, 409]),
-    ]
+            .answers_as(200, "The report", "text/html", text.clone())
+            .answers_as(200, "The report", "application/sarif+json", object),
+        get("/v1/runs/{run}/plan", "The documents of a run, with the progress of each", plan).answers(
+            200,
+            "The documents",
+            rows_schema(
+                "documents",
+                &json!({
+                    "path": { "type": "string" },
+                    "bytes": { "type": "integer" },
+                    "type": { "type": "string" },
+                    "tasks": { "type": "integer", "description": "Assigned tasks" },
+                    "state": { "enum": ["none", "waiting", "open", "done", "recalled", "failed"] },
+                }),
+            ),
+        ),
+        get("/v1/runs/{run}/files", "List the files of a run", list_files).answers(
+            200,
+            "Their paths and sizes",
+            rows_schema(
+                "files",
+                &json!({
+                    "path": { "type": "string" }, "bytes": { "type": "integer" },
+                }),
+            ),
+        ),
+        get("/v1/runs/{run}/files/{*path}", "One file of a run", read_file)
+            .answers_as(200, "The file, as text", "text/plain", text.clone())
+            .problems(&[413]),
+        get("/v1/runs/{run}/blobs/{digest}", "A long text that the run refers to", read_blob)
+            .answers_as(200, "The text", "text/plain", text)
+            .answers_nothing(304, "Not modified"),
+    ];
+    routes.into_iter().map(|route| route.problems(&[404, 409])).collect()
 }
 
-pub(super) struct JournaledRun {
-    pub(super) run: RunId,
-    pub(super) workspace: Workspace,
+/// A list of objects with these properties, which may be cut.
+fn rows_schema(name: &str, properties: &Value) -> Value {
+    let rows = list_of(&json!({ "type": "object", "properties": properties }));
+    let cut = json!({ "type": "boolean", "description": "Whether there are more" });
+    object_of(&[name, "cut"], &json!({ name: rows, "cut": cut }))
 }
 
 /// If the run has no journal yet, the error says to wait. Blocking.
-pub(super) fn with_journal(server: &Server, id: &str) -> Result<JournaledRun, Problem> {
+pub(super) fn with_journal(server: &Server, id: &str) -> Result<(RunId, Workspace), Problem> {
     let FoundRun { run, workspace, .. } = find(server, id)?;
     if let Some(workspace) = workspace {
-        return Ok(JournaledRun { run, workspace });
+        return Ok((run, workspace));
     }
     let detail = format!("run `{}` has not started: {}", run.short(), word(server, &run)?);
     let problem = Problem::new(StatusCode::CONFLICT, "run-not-begun", "The run has not started.", detail);
     Err(problem.hint("follow its events, or try again later"))
 }
 
-async fn result(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
-    let told = work(move || {
-        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
+async fn result(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
+    work(move || {
+        let (run, workspace) = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
         if view.outcome.is_none() || server.runs.find(&run).is_some() {
             let detail = format!("run `{}` has not ended", run.short());
@@ -93,44 +108,39 @@ async fn result(
             return Err(problem.hint("follow its events, or resume it if it was interrupted"));
         }
         let result = recorded_result(&workspace, run, &view)?;
-        let mut told = result_json(&result, &view, &workspace.blobs());
+        let mut data = result_json(&result, &view, &workspace.blobs());
         if let Some(RunOutcome::Failed { code, message }) = &view.outcome {
-            told["error"] = json!({ "code": code, "message": message, "causes": [], "hint": code.hint() });
+            data["error"] = json!({ "code": code, "message": message, "causes": [], "hint": code.hint() });
         }
-        Ok(told)
-    });
-    Ok(Json(told.await?))
+        Ok(Json(data))
+    })
+    .await
 }
 
-async fn evidence(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
-    let told = work(move || {
-        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
+async fn evidence(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
+    work(move || {
+        let (run, workspace) = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
-        let citations = view.citations.iter().map(|(citation, looked)| {
-            let mut told = json!(citation);
-            told["found"] = json!(looked);
-            told
+        let citations = view.citations.iter().map(|(citation, outcome)| {
+            let mut row = json!(citation);
+            row["found"] = json!(outcome);
+            row
         });
-        let kept = Evidence::of(&view, &[], &workspace.blobs())?;
-        let facts = kept.iter().filter(|row| matches!(row, Evidence::Fact { .. })).map(Evidence::json);
-        let facts: Vec<Value> = facts.collect();
-        Ok(json!({ "run": run, "citations": citations.collect::<Vec<_>>(), "facts": facts }))
-    });
-    Ok(Json(told.await?))
+        let rows = Evidence::of(&view, &[], &workspace.blobs())?;
+        let facts = rows.iter().filter(|row| matches!(row, Evidence::Fact { .. })).map(Evidence::json);
+        let (citations, facts): (Vec<Value>, Vec<Value>) = (citations.collect(), facts.collect());
+        Ok(Json(json!({ "run": run, "citations": citations, "facts": facts })))
+    })
+    .await
 }
 
-async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mut params: Params) -> Answer {
+async fn report(PathQuery(server, id, mut params): PathQuery<String>) -> Answer {
     let word = params.text("format").unwrap_or_else(|| "json".to_owned());
     params.finish()?;
     let wrong = || Problem::bad_parameter("format", &format!("must be one of {}", Format::WORDS.join(", ")));
     let format = Format::of(&word).ok_or_else(wrong)?;
     let text = work(move || {
-        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
+        let (run, workspace) = with_journal(&server, &id)?;
         // A report reads the source lines again.
         server.mcp.require_roots(&read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
@@ -148,45 +158,12 @@ async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mu
     Ok((headers, text).into_response())
 }
 
-pub(super) fn plan_routes() -> Vec<Route> {
-    vec![
-        get("/v1/runs/{run}/plan", "The documents of a run, with the progress of each", plan)
-            .answers(
-                200,
-                "The documents",
-                json!({
-                    "type": "object",
-                    "required": ["documents", "cut"],
-                    "properties": {
-                        "documents": { "type": "array", "items": {
-                            "type": "object",
-                            "properties": {
-                                "path": { "type": "string" },
-                                "bytes": { "type": "integer" },
-                                "type": { "type": "string" },
-                                "tasks": { "type": "integer", "description": "Assigned tasks" },
-                                "state": { "enum": ["none", "waiting", "open", "done", "recalled", "failed"] },
-                            },
-                        } },
-                        "cut": { "type": "boolean", "description": "Whether there are more" },
-                    },
-                }),
-            )
-            .problems(&[404, 409]),
-    ]
-}
-
-async fn plan(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
-    let shown = work(move || {
-        let found = with_journal(&server, &id)?;
-        Ok(viewer::plan(&found.workspace, &found.run, &server.app.settings.detector())?)
-    });
-    Ok(Json(shown.await?))
+async fn plan(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
+    work(move || {
+        let (run, workspace) = with_journal(&server, &id)?;
+        Ok(Json(viewer::plan(&workspace, &run, &server.app.settings.detector())?))
+    })
+    .await
 }
 
 /// The journal's own files, which are served as events and blobs.
@@ -196,44 +173,13 @@ const FILES_MAX: usize = 10_000;
 const STAGED: &str = ".staged-";
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-pub(super) fn file_routes() -> Vec<Route> {
-    vec![
-        get("/v1/runs/{run}/files", "List the files of a run", list_files)
-            .answers(
-                200,
-                "Their paths and sizes",
-                json!({
-                    "type": "object",
-                    "required": ["files", "cut"],
-                    "properties": {
-                        "files": { "type": "array", "items": {
-                            "type": "object",
-                            "properties": { "path": { "type": "string" }, "bytes": { "type": "integer" } },
-                        } },
-                        "cut": { "type": "boolean", "description": "Whether there are more" },
-                    },
-                }),
-            )
-            .problems(&[404, 409]),
-        get("/v1/runs/{run}/files/{*path}", "One file of a run", read_file)
-            .answers_as(200, "The file, as text", "text/plain", json!({ "type": "string" }))
-            .problems(&[404, 409, 413]),
-    ]
-}
-
 fn files_of(server: &Server, id: &str) -> Result<DerivedFiles, Problem> {
-    let found = with_journal(server, id)?;
-    let files = DerivedFiles::of_run(&found.workspace, &found.run);
-    files.ok_or_else(|| Problem::not_found("the run has no files"))
+    let (run, workspace) = with_journal(server, id)?;
+    DerivedFiles::of_run(&workspace, &run).ok_or_else(|| Problem::not_found("the run has no files"))
 }
 
-async fn list_files(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    params: Params,
-) -> Answer<Json<Value>> {
-    params.finish()?;
-    let listed = work(move || {
+async fn list_files(PathOnly(server, id): PathOnly<String>) -> Answer<Json<Value>> {
+    work(move || {
         let files = files_of(&server, &id)?;
         let (dir, folder) = files.place();
         let unread = |error: std::io::Error| Problem::not_found(format!("could not list the files: {error}"));
@@ -246,18 +192,13 @@ async fn list_files(
         }
         let is_cut = rows.len() > FILES_MAX;
         rows.truncate(FILES_MAX);
-        Ok(json!({ "files": rows, "cut": is_cut }))
-    });
-    Ok(Json(listed.await?))
+        Ok(Json(json!({ "files": rows, "cut": is_cut })))
+    })
+    .await
 }
 
-async fn read_file(
-    State(server): State<Shared>,
-    PathPart((id, path)): PathPart<(String, String)>,
-    params: Params,
-) -> Answer {
-    params.finish()?;
-    let text = work(move || {
+async fn read_file(PathOnly(server, (id, path)): PathOnly<(String, String)>) -> Answer {
+    work(move || {
         let unknown = || Problem::not_found("the run has no such file");
         let files = files_of(&server, &id)?;
         if OWN_FILES.contains(&path.as_str()) || path.is_empty() {
@@ -274,24 +215,14 @@ async fn read_file(
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|_| unknown())?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    });
-    let text = text.await?;
-    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+    })
+    .await
 }
 
 const NAMED_RUNS_MAX: usize = 32;
 
-pub(super) fn blob_routes() -> Vec<Route> {
-    vec![
-        get("/v1/runs/{run}/blobs/{digest}", "A long text that the run refers to", read_blob)
-            .answers_as(200, "The text", "text/plain", json!({ "type": "string" }))
-            .answers_nothing(304, "Not modified")
-            .problems(&[404, 409]),
-    ]
-}
-
-/// The blobs a run references, as far as its journal was read.
 pub(crate) struct RunBlobs {
     tail: JournalTail,
     blobs: HashSet<BlobId>,
@@ -299,7 +230,6 @@ pub(crate) struct RunBlobs {
     texts: Blobs,
 }
 
-/// The references of the most recently read runs.
 #[derive(Default)]
 pub(crate) struct NamedBlobs {
     kept: Mutex<HashMap<RunId, Arc<Mutex<RunBlobs>>>>,
@@ -314,7 +244,7 @@ impl NamedBlobs {
         blob: &BlobId,
     ) -> Result<Option<Blobs>, JournalError> {
         let named = {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(&self.kept);
             if kept.len() >= NAMED_RUNS_MAX && !kept.contains_key(run) {
                 kept.clear();
             }
@@ -329,7 +259,7 @@ impl NamedBlobs {
                 }
             }
         };
-        let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = lock(&named);
         if !named.blobs.contains(blob) {
             for record in named.tail.read_new()? {
                 if let Record::Known(event) = record {
@@ -342,26 +272,20 @@ impl NamedBlobs {
     }
 
     pub(super) fn forget(&self, run: &RunId) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        lock(&self.kept).remove(run);
     }
 }
 
-async fn read_blob(
-    State(server): State<Shared>,
-    PathPart((id, name)): PathPart<(String, String)>,
-    headers: HeaderMap,
-    params: Params,
-) -> Answer {
-    params.finish()?;
+async fn read_blob(PathOnly(server, (id, name)): PathOnly<(String, String)>, headers: HeaderMap) -> Answer {
     let unknown = || Problem::not_found("the run refers to no such text");
     let blob: BlobId = name.parse().map_err(|_| unknown())?;
-    let tag = format!("\"{blob}\"");
-    let text = work(move || {
-        let found = with_journal(&server, &id)?;
-        let texts = server.named_blobs.naming(&found.workspace, &found.run, &blob)?;
+    work(move || {
+        let (run, workspace) = with_journal(&server, &id)?;
+        let texts = server.named_blobs.naming(&workspace, &run, &blob)?;
         let bytes = texts.ok_or_else(unknown)?.get(&blob)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    });
-    let text = text.await?;
-    Ok(sent(&headers, &tag, "text/plain; charset=utf-8", "private, max-age=31536000, immutable", text))
+        let (tag, text) = (format!("\"{blob}\""), String::from_utf8_lossy(&bytes).into_owned());
+        let cache = "private, max-age=31536000, immutable";
+        Ok(sent(&headers, &tag, "text/plain; charset=utf-8", cache, text))
+    })
+    .await
 }

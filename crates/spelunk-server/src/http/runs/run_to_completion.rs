@@ -17,13 +17,8 @@ use spelunk_types::RunId;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
-use super::super::Shared;
-use super::super::auth::Client;
-use super::super::problem::{Answer, Problem, work};
-use super::request::{ReceivedRequest, UploadedFile};
-use super::service::{Phase, Promised, SaidPiece};
-use super::tickets::Progress;
-use super::{model, promise};
+use super::super::{Answer, Client, Problem, Shared, work};
+use super::{Phase, Progress, Promised, ReceivedRequest, SaidPiece, UploadedFile, model, promise};
 use crate::mcp::Ended;
 
 pub(crate) struct AwaitedRun {
@@ -42,11 +37,8 @@ pub(crate) struct EndedRun {
     pub(crate) calls: Vec<ToolCall>,
 }
 
-/// Why the wait returned.
 pub(crate) enum WaitOutcome {
-    /// The model wrote more of the answer.
     Said(SaidPiece),
-    /// Still in progress, with this status.
     Status(String),
     End,
     /// The server is stopping; the run continues after a restart.
@@ -54,7 +46,6 @@ pub(crate) enum WaitOutcome {
 }
 
 impl AwaitedRun {
-    /// Submits the question; the run starts when its turn comes.
     pub(crate) async fn begin(
         server: &Shared,
         client: Client,
@@ -82,7 +73,6 @@ impl AwaitedRun {
         Ok(whole)
     }
 
-    /// Waits for the end, up to a timeout.
     pub(crate) async fn wait(&mut self, patience: Duration) -> WaitOutcome {
         let server = Arc::clone(&self.server);
         tokio::select! {

@@ -3,12 +3,10 @@
 //! runs, and the tickets about remaining work; the state here can be lost at any time.
 
 mod in_fleet;
-#[cfg(feature = "fleet")]
-mod node;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use spelunk_app::failure::Failure;
@@ -22,14 +20,11 @@ use spelunk_types::{EventKind, RunId};
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
 
-use super::super::Shared;
-use super::super::health::Counts;
-use super::super::problem::Problem;
+use super::super::{Counts, Problem, Shared, lock};
 use super::consent::Consents;
-use super::fleet::FleetRuns;
 use super::queue::FairQueue;
-use super::supervisor;
-use super::tickets::{Key, Progress, Ticket, Tickets};
+use super::tickets::Tickets;
+use super::{FleetRuns, Key, Progress, Ticket, supervisor};
 
 /// How many streamed pieces a watcher may lag behind before it misses some. Recorded events are never missed.
 const PIECES_MAX: usize = 256;
@@ -39,7 +34,6 @@ const KEYS_MAX: usize = 10_000;
 const SETTLED_MAX: usize = 1_000;
 /// The maximum disk space of all queued requests with their uploads.
 const WAITING_BYTES_MAX: u64 = 4 << 30;
-/// How long an idempotency key is remembered.
 const KEY_MS_MAX: u64 = 24 * 3_600_000;
 
 /// All runs of this server that have not ended.
@@ -59,7 +53,6 @@ pub struct RunService {
 #[derive(Default)]
 struct Table {
     queue: FairQueue<Job>,
-    /// Queued runs and runs in progress.
     live: HashMap<RunId, Arc<Live>>,
     keys: HashMap<(String, String), RememberedKey>,
     /// Runs that will never have a journal, and runs that could not continue; sorted by time.
@@ -73,7 +66,6 @@ struct RememberedKey {
     at_ms: u64,
 }
 
-/// A run to start or continue.
 pub(super) struct Job {
     /// Without the full request, which is on disk.
     pub(super) ticket: Ticket,
@@ -89,7 +81,6 @@ pub(super) enum JobKind {
     Begin,
     /// Ask the follow-up question in its ticket.
     More,
-    /// Continue under the limits in its ticket, or its old ones.
     GoOn,
 }
 
@@ -98,16 +89,13 @@ pub(crate) struct Live {
     pub(super) question: String,
     pub(super) phase: watch::Sender<Phase>,
     pub(super) pieces: broadcast::Sender<StreamedPiece>,
-    /// The text its model writes, if that is the answer.
     pub(super) said: broadcast::Sender<SaidPiece>,
-    /// Whether to stop it once it is in progress.
     pub(super) is_cancelled: AtomicBool,
     /// Whether this process works on it; in a fleet, another may.
     pub(super) is_here: AtomicBool,
     pub(super) status: watch::Sender<String>,
 }
 
-/// A piece of an answer that is being written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SaidPiece {
     /// More of the reply to this call of the root frame.
@@ -131,7 +119,6 @@ pub(super) enum Phase {
     Running {
         seq: u64,
     },
-    /// This server has released it.
     Over,
 }
 
@@ -184,56 +171,51 @@ impl RunService {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn workspace(&self) -> &PrivateDir {
         self.tickets.workspace()
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        let table = self.table();
+        let table = lock(&self.table);
         !table.is_closed && table.queue.len() < self.queue_max
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        let table = self.table();
+        let table = lock(&self.table);
         Counts { running: self.live_runs.slots_taken() as u64, queued: table.queue.len() as u64 }
     }
 
     pub(super) fn find(&self, run: &RunId) -> Option<Arc<Live>> {
-        self.table().live.get(run).cloned()
+        lock(&self.table).live.get(run).cloned()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
-        self.table().live.values().cloned().collect()
+        lock(&self.table).live.values().cloned().collect()
     }
 
-    /// Runs that never started, or could not continue, with the reason.
     pub(super) fn settled(&self) -> Vec<Ticket> {
-        self.table().settled.values().cloned().collect()
+        lock(&self.table).settled.values().cloned().collect()
     }
 
     pub(super) fn settled_as(&self, run: &RunId) -> Option<Ticket> {
-        self.table().settled.get(run).cloned()
+        lock(&self.table).settled.get(run).cloned()
     }
 
     /// Every run that is queued, in progress, never started or could not continue.
     pub(super) fn names(&self) -> Vec<RunId> {
-        let table = self.table();
+        let table = lock(&self.table);
         table.live.keys().chain(table.settled.keys()).cloned().collect()
     }
 
     /// A consistent snapshot of what this server knows about a run.
     pub(super) fn standing(&self, run: &RunId) -> (Option<Arc<Live>>, Option<Ticket>) {
-        let table = self.table();
+        let table = lock(&self.table);
         (table.live.get(run).cloned(), table.settled.get(run).cloned())
     }
 
     /// The run that was accepted under this key, if the request is the same.
     pub(super) fn promised(&self, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {
-        promised(&self.table(), client, key)
+        promised(&lock(&self.table), client, key)
     }
 
     /// Accepts a run with this much disk space: the ticket is written before the client gets a response. Blocking.
@@ -241,7 +223,7 @@ impl RunService {
         let lean = ticket.lean();
         let live = Live::new(&lean);
         let forgotten = {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             if let Some(key) = &ticket.key
                 && let Some(run) = promised(&table, &ticket.client, key)?
             {
@@ -270,7 +252,7 @@ impl RunService {
             Some(fleet) => self.promise_to_fleet(fleet, ticket),
         };
         if let Err(error) = stored {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             table.live.remove(&ticket.run);
             table.keys.retain(|_, remembered| remembered.run != ticket.run);
             return Err(error);
@@ -280,11 +262,10 @@ impl RunService {
             return Ok(Promised::New(live));
         }
         let job = Job { ticket: lean, kind, live: Arc::clone(&live), bytes };
-        self.table().queue.push(&ticket.client, job);
+        lock(&self.table).queue.push(&ticket.client, job);
         Ok(Promised::New(live))
     }
 
-    /// Why the queue is full, if it is.
     fn full(&self, table: &Table, bytes: u64) -> Option<&'static str> {
         let waiting: u64 = table.queue.iter().map(|job| job.bytes).sum();
         match () {
@@ -297,12 +278,11 @@ impl RunService {
         }
     }
 
-    /// Starts as many queued runs as may start.
     pub(crate) fn pump(&self, server: &Shared) {
         loop {
             // The slot is taken while the table is locked, so that a job queued meanwhile sees it as free or in use.
             let (job, slot) = {
-                let mut table = self.table();
+                let mut table = lock(&self.table);
                 if table.is_closed || table.queue.len() == 0 {
                     return;
                 }
@@ -321,14 +301,13 @@ impl RunService {
         if let Some(ticket) = settled {
             self.settle(ticket);
         }
-        self.table().live.remove(&live.run);
+        lock(&self.table).live.remove(&live.run);
         live.phase.send_replace(Phase::Over);
     }
 
-    /// Records why a run is not in progress; drops the oldest record if there are too many.
     fn settle(&self, ticket: Ticket) {
         let dropped = {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             table.settled.insert(ticket.run.clone(), ticket);
             if table.settled.len() > SETTLED_MAX { table.settled.pop_first() } else { None }
         };
@@ -340,7 +319,7 @@ impl RunService {
     /// Cancels a run: a queued one never starts, one in progress stops. Returns false if it is neither.
     pub(super) fn cancel(&self, run: &RunId) -> Result<bool, Failure> {
         let (job, live) = {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             (table.queue.remove(|job| job.live.run == *run), table.live.get(run).cloned())
         };
         if let Some(job) = job {
@@ -379,7 +358,7 @@ impl RunService {
 
     /// Forgets a run that never had a journal.
     pub(super) fn forget(&self, run: &RunId) {
-        self.table().settled.remove(run);
+        lock(&self.table).settled.remove(run);
         self.tickets.remove(run);
     }
 
@@ -423,7 +402,7 @@ impl RunService {
     fn requeue(&self, ticket: &Ticket, kind: JobKind) {
         let lean = ticket.lean();
         let live = Live::new(&lean);
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         note_key(&mut table.keys, ticket);
         table.live.insert(ticket.run.clone(), Arc::clone(&live));
         // Accepted work is always kept, however much it is.
@@ -437,10 +416,10 @@ impl RunService {
             Progress::Ended if ticket.key.is_none() || is_old => self.tickets.remove(&ticket.run),
             Progress::Ended => {
                 self.tickets.write(ticket)?;
-                note_key(&mut self.table().keys, ticket);
+                note_key(&mut lock(&self.table).keys, ticket);
             }
             Progress::Refused { .. } | Progress::Withdrawn => {
-                note_key(&mut self.table().keys, ticket);
+                note_key(&mut lock(&self.table).keys, ticket);
                 self.settle(ticket.lean());
             }
             Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {}
@@ -451,14 +430,13 @@ impl RunService {
     /// Stops every run. When this returns, the journals are complete and the tickets record the
     /// remaining work.
     pub async fn stop(&self) {
-        self.table().is_closed = true;
+        lock(&self.table).is_closed = true;
         self.stop.send_replace(true);
-        let mut keepers = std::mem::take(&mut *self.keepers.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut keepers = std::mem::take(&mut *lock(&self.keepers));
         while keepers.join_next().await.is_some() {}
     }
 }
 
-/// What remains to be done for a ticket.
 pub(super) enum Remaining {
     Job(JobKind),
     /// The run was to continue but was deleted meanwhile.

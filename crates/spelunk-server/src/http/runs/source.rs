@@ -2,11 +2,10 @@
 //! with secrets redacted as they were for the model.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::State;
 use serde_json::{Value, json};
 use spelunk_app::failure::Failure;
 use spelunk_app::runs::read_view;
@@ -15,11 +14,8 @@ use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::{BlobId, EventKind, RunId, ScanOptions, SourceSpec};
 
-use super::super::extract::{Params, PathPart};
-use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, get, whole_schema};
-use super::super::{Server, Shared};
-use super::results::with_journal;
+use super::super::{Answer, PathQuery, Problem, Route, Server, get, lock, object_of, whole_schema, work};
+use super::with_journal;
 
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;
@@ -36,18 +32,14 @@ pub(super) fn routes() -> Vec<Route> {
             .query_needed("source", json!({ "type": "string" }), "The document, as in citations")
             .query("line", whole_schema(1, u64::from(u32::MAX)), "The line number, starting at 1")
             .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and after it")
-            .answers(200, "The lines", json!({
-                "type": "object",
-                "required": ["source", "first_line", "lines", "changed"],
-                "properties": {
-                    "source": { "type": "string" },
-                    "first_line": { "type": "integer" },
-                    "lines": { "type": "array", "items": { "type": "string" } },
-                    "total_lines": { "type": "integer", "description": "Omitted if counting would take long" },
-                    "changed": { "type": "boolean", "description": "Whether the sources have changed since the run" },
-                    "quote": { "type": "string", "description": "Quotes of the run from that line" },
-                },
-            }))
+            .answers(200, "The lines", object_of(&["source", "first_line", "lines", "changed"], &json!({
+                "source": { "type": "string" },
+                "first_line": { "type": "integer" },
+                "lines": { "type": "array", "items": { "type": "string" } },
+                "total_lines": { "type": "integer", "description": "Omitted if counting would take long" },
+                "changed": { "type": "boolean", "description": "Whether the sources have changed since the run" },
+                "quote": { "type": "string", "description": "Quotes of the run from that line" },
+            })))
             .problems(&[404, 409]),
     ]
 }
@@ -66,14 +58,13 @@ struct ScannedCorpus {
 
 impl Corpora {
     fn of(&self, server: &Server, workspace: &Workspace, run: &RunId) -> Result<ScannedCorpus, Failure> {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || lock(&self.kept);
         if let Some(scanned) = kept().get(run).filter(|scanned| scanned.at.elapsed() < FRESH) {
             return Ok(scanned.clone());
         }
-        let start = RecordedSources::read(workspace, run)?;
-        let engine = server.app.engine(start.scan)?;
-        let corpus = engine.open_corpus(&start.sources, &mut |_| {})?;
-        let is_changed = *corpus.digest() != start.corpus_digest;
+        let (sources, scan, digest) = recorded_sources(workspace, run)?;
+        let corpus = server.app.engine(scan)?.open_corpus(&sources, &mut |_| {})?;
+        let is_changed = *corpus.digest() != digest;
         let scanned = ScannedCorpus { view: View::of(Arc::new(corpus)), is_changed, at: Instant::now() };
         let mut kept = kept();
         if kept.len() >= CORPORA_MAX {
@@ -84,39 +75,28 @@ impl Corpora {
     }
 }
 
-/// The sources in the first event.
-struct RecordedSources {
-    sources: Vec<SourceSpec>,
-    scan: ScanOptions,
-    corpus_digest: BlobId,
+/// The sources in the first event, how they were scanned, and the digest of their text.
+fn recorded_sources(
+    workspace: &Workspace,
+    run: &RunId,
+) -> Result<(Vec<SourceSpec>, ScanOptions, BlobId), JournalError> {
+    let lost = || JournalError::NotFound { name: run.to_string() };
+    let first = workspace.read_journal(run)?.into_iter().next().ok_or_else(lost)?;
+    let Record::Known(event) = first else { return Err(lost()) };
+    let EventKind::RunStarted { sources, scan, corpus_digest, .. } = event.kind else { return Err(lost()) };
+    Ok((sources, *scan, corpus_digest))
 }
 
-impl RecordedSources {
-    fn read(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
-        let lost = || JournalError::NotFound { name: run.to_string() };
-        let first = workspace.read_journal(run)?.into_iter().next().ok_or_else(lost)?;
-        let Record::Known(event) = first else { return Err(lost()) };
-        let EventKind::RunStarted { sources, scan, corpus_digest, .. } = event.kind else {
-            return Err(lost());
-        };
-        Ok(Self { sources, scan: *scan, corpus_digest })
-    }
-}
-
-async fn read(
-    State(server): State<Shared>,
-    PathPart(id): PathPart<String>,
-    mut params: Params,
-) -> Answer<Json<Value>> {
+async fn read(PathQuery(server, id, mut params): PathQuery<String>) -> Answer<Json<Value>> {
     let name = params.needed("source")?;
     let line = params.whole("line", 1, u64::from(u32::MAX))?.unwrap_or(1);
     let context = params.whole("context", 0, CONTEXT_MAX)?.unwrap_or(CONTEXT);
     params.finish()?;
     let shown = work(move || {
-        let found = with_journal(&server, &id)?;
-        let run_view = read_view(&found.workspace, &found.run)?;
+        let (run, workspace) = with_journal(&server, &id)?;
+        let run_view = read_view(&workspace, &run)?;
         server.mcp.require_roots(&run_view)?;
-        let scanned = server.corpora.of(&server, &found.workspace, &found.run)?;
+        let scanned = server.corpora.of(&server, &workspace, &run)?;
         let view = &scanned.view;
         let document = view.find(&name).ok_or_else(|| Problem::not_found("the run has no such document"))?;
         let reader = Reader::of_document(view, document).map_err(|error| unreadable(&error))?;

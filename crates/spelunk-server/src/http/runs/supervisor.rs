@@ -25,13 +25,11 @@ use spelunk_types::{
 };
 use tokio::sync::watch;
 
-use super::super::problem::Problem;
-use super::super::{Server, Shared};
-use super::fleet::FleetRuns;
-use super::follow_up::FollowUp;
-use super::request::read_query;
-use super::service::{Job, JobKind, Live, Phase, SaidPiece, StreamedPiece};
-use super::tickets::{CRASHES_MAX, Progress, Refusal, SnapshotSource, Ticket};
+use super::super::{Problem, Server, Shared};
+use super::{
+    CRASHES_MAX, FleetRuns, FollowUp, Job, JobKind, Live, Phase, Progress, Refusal, SaidPiece,
+    SnapshotSource, StreamedPiece, Ticket, read_query,
+};
 use crate::mcp::{read_limits, stopped};
 
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +51,6 @@ pub(crate) async fn model(server: &Server) -> Result<ChosenModels, Failure> {
     Ok(chosen.ok_or(NoModel)?)
 }
 
-/// Carries out the job and records its result.
 pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
     let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
@@ -141,7 +138,6 @@ fn n_events(journal: &[Record]) -> u64 {
     journal.iter().filter(is_deed).count() as u64
 }
 
-/// Removes the ticket, unless it is still needed.
 async fn put_away(server: &Shared, ticket: Ticket, is_question: bool) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {
@@ -207,7 +203,6 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Failure
     Ok(inputs)
 }
 
-/// Continues a run with the question in its ticket and the limits sent with it, or unchanged.
 async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle, Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     let runtime = tokio::runtime::Handle::current();

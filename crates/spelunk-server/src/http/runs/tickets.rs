@@ -13,13 +13,11 @@ use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_journal::{Disk as _, FileDisk, JournalError};
 use spelunk_types::RunId;
 
-use super::super::auth::Client;
-use super::super::problem::Problem;
+use super::super::{Client, Problem};
 
 pub(super) use wire::{Key, Progress, Refusal, SnapshotSource, Ticket};
 
 const FORMAT: u64 = 1;
-/// How much of a question is kept in memory.
 const QUESTION_CHARS_MAX: usize = 500;
 /// How often a run may crash the server without making progress.
 pub(super) const CRASHES_MAX: u64 = 2;
@@ -68,7 +66,6 @@ impl Ticket {
         ticket
     }
 
-    /// `None` for anything that is not one of our tickets.
     pub(super) fn of(value: Value) -> Option<Self> {
         let is_ours = value["format"].as_u64() == Some(FORMAT);
         is_ours.then(|| serde_json::from_value(value).ok()).flatten()

@@ -8,8 +8,7 @@ use spelunk_app::failure::Failure;
 use spelunk_types::RunId;
 
 use super::super::Shared;
-use super::service::Live;
-use super::tickets::{SnapshotSource, Ticket};
+use super::{Live, SnapshotSource, Ticket};
 
 /// A source that was uploaded as a snapshot.
 pub type UploadedSource = SnapshotSource;

@@ -7,8 +7,7 @@ use spelunk_app::config::StrategyChoice;
 use super::Action::{Local, Waiting as Waits};
 use super::Effect::{Add, Ask, Look, Set};
 use super::tools::rlm_repl;
-use super::{Entry, ToolSet, Waiting};
-use crate::mcp::schema::{choice, flag, object, text, texts, whole};
+use super::{Entry, ToolSet, Waiting, choice, flag, object, text, texts, whole};
 use crate::mcp::{contexts, notes, reading, run_tools};
 
 pub(super) fn entries() -> Vec<Entry> {
@@ -26,7 +25,6 @@ pub(super) fn entries() -> Vec<Entry> {
     entries.into_iter().map(|entry| entry.listed_in(ToolSet::Essential)).collect()
 }
 
-/// A field of an answer, without a description.
 fn of(kind: &str) -> Value {
     json!({ "type": kind })
 }

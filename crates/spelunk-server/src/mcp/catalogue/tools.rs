@@ -8,12 +8,8 @@ use spelunk_types::Focus;
 
 use super::Action::{Local, Waiting as Waits};
 use super::Effect::{Add, Ask, Look, Remove, Set};
-use super::{Entry, ToolSet, Waiting};
-use crate::mcp::agent_tasks::AgentTasks;
-use crate::mcp::models::ModelChoice;
-use crate::mcp::query::LIMITS;
-use crate::mcp::schema::{choice, flag, object, objects, or_null, text, texts, whole};
-use crate::mcp::{contexts, notes, query, run_tools, session_log, tasks};
+use super::{Entry, ToolSet, Waiting, choice, flag, object, objects, or_null, text, texts, whole};
+use crate::mcp::{AgentTasks, LIMITS, ModelChoice, contexts, notes, query, run_tools, session_log, tasks};
 
 pub(super) fn entries() -> Vec<Entry> {
     let groups = [

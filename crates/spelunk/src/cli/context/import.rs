@@ -2,14 +2,13 @@
 //! `results/` and `final_answer.md`, and `input/prompt.md` with `state/` and `output/answer.md`. Nothing is copied.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::contexts as render;
 use spelunk_context::{ContextId, ContextKind, ContextStore, Factory};
 
 use super::{of_file, put};
+
+use crate::cli::{App, Failure, Usage};
 
 /// The file that identifies a layout, and its other files as (id suffix, path).
 const LAYOUTS: [(&str, &[(&str, &str)]); 2] = [
@@ -34,9 +33,7 @@ pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool)
     let Some((main, others)) = LAYOUTS.iter().find(|(main, _)| root.join(main).is_file()) else {
         let message =
             format!("`{path}` is not a workspace: it has neither `context.txt` nor `input/prompt.md`");
-        return Err(
-            Usage { message, hint: "register other directories with `spelunk context add`".into() }.into()
-        );
+        return Err(Usage::new(message, "register other directories with `spelunk context add`").into());
     };
     drop(app.workspace()?);
     let name = root.components().next_back().map(|part| part.as_os_str().to_string_lossy().into_owned());
@@ -44,7 +41,8 @@ pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool)
     let mut added = Vec::new();
     for (end, file) in [("", *main)].iter().chain(*others) {
         let (file, id) = (root.join(file), ContextId::new(format!("{name}{end}"))?);
-        if is_filled(&file) {
+        // Empty files, such as an error log, are not registered.
+        if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
             added.push(put(store, of_file(id, ContextKind::Document, file), replace)?);
         }
     }
@@ -57,9 +55,4 @@ pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool)
         }
     }
     Ok(render::added(&added, &[], &BTreeMap::new(), app.json))
-}
-
-/// Empty files, such as an error log, are not registered.
-fn is_filled(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{FILE_BYTES_MAX, Sink, Task, Trials, read_tasks, read_trials};
+
+use crate::cli::{Failure, Usage};
 
 pub(super) const TASKS_FILE: &str = "tasks.jsonl";
 
@@ -19,10 +20,10 @@ impl DiskSink {
     /// A folder that contains no tasks yet.
     pub(super) fn new(root: &Path) -> Result<Self, Failure> {
         if root.join(TASKS_FILE).exists() {
-            return Err(Usage {
-                message: format!("`{}` already contains tasks", root.display()),
-                hint: "choose another folder with `--out`, or remove this one".into(),
-            }
+            return Err(Usage::new(
+                format!("`{}` already contains tasks", root.display()),
+                "choose another folder with `--out`, or remove this one",
+            )
             .into());
         }
         fs::create_dir_all(root).map_err(|error| unwritable(root, &error))?;
@@ -58,7 +59,6 @@ impl Sink for DiskSink {
     }
 }
 
-/// The tasks of a folder or of a task list, and the folder.
 pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
     let list = if path.is_dir() { path.join(TASKS_FILE) } else { path.to_owned() };
     let text = read(&list, "generate some with `spelunk eval tasks --out DIR`")?;
@@ -73,17 +73,14 @@ pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
 /// The trials in a file; none if the file does not exist.
 pub(super) fn load_trials(path: &Path) -> Result<Trials, Failure> {
     let text = read(path, "create some with `spelunk eval run`")?;
-    Ok(read_trials(&text).map_err(|error| Usage {
-        message: format!("`{}`: {error}", path.display()),
-        hint: "remove the line, or choose another file".into(),
+    Ok(read_trials(&text).map_err(|error| {
+        Usage::new(format!("`{}`: {error}", path.display()), "remove the line, or choose another file")
     })?)
 }
 
 pub(super) fn read(path: &Path, hint: &str) -> Result<String, Failure> {
-    let unreadable = |reason: String| Usage {
-        message: format!("could not read `{}`: {reason}", path.display()),
-        hint: hint.to_owned(),
-    };
+    let unreadable =
+        |reason: String| Usage::new(format!("could not read `{}`: {reason}", path.display()), hint);
     let bytes = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if bytes > FILE_BYTES_MAX {
         return Err(unreadable(format!("it is longer than {FILE_BYTES_MAX} bytes")).into());
@@ -130,8 +127,8 @@ pub(super) fn remove_runs(folder: &Path) -> Result<(), Failure> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Usage {
-    Usage {
-        message: format!("could not write `{}`: {error}", path.display()),
-        hint: "free some space, or choose another location with `--out`".into(),
-    }
+    Usage::new(
+        format!("could not write `{}`: {error}", path.display()),
+        "free some space, or choose another location with `--out`",
+    )
 }

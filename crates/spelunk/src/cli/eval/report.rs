@@ -6,15 +6,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{
     Note, Pairing, Report, Summary, Task, Trial, compare as compare_trials, differences_markdown,
 };
 
 use super::files::{load_tasks, load_trials, write};
 use super::trial::judge;
-use crate::cli::app::{print, print_line};
+use crate::cli::{App, CliResult, Failure, Usage, print, print_data};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -46,7 +44,7 @@ pub(crate) struct CompareArgs {
     across: bool,
 }
 
-pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> {
+pub(super) fn report(app: &App, args: &ReportArgs) -> CliResult {
     let tasks = tasks(app, args.tasks.as_deref())?;
     let mut remarks = args.remark.clone();
     let mut all = Vec::new();
@@ -62,8 +60,8 @@ pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> 
             Some("md") => false,
             Some("html") => true,
             _ => {
-                let hint = "choose a file name that ends in `.md` or `.html`".to_owned();
-                return Err(Usage { message: format!("unknown report format: `{out}`"), hint }.into());
+                let hint = "choose a file name that ends in `.md` or `.html`";
+                return Err(Usage::new(format!("unknown report format: `{out}`"), hint).into());
             }
         };
         write(&path, &if is_html { report.html() } else { report.markdown() })?;
@@ -75,31 +73,27 @@ pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn compare(app: &App, args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(super) fn compare(app: &App, args: &CompareArgs) -> CliResult {
     let tasks = tasks(app, args.tasks.as_deref())?;
     let (before, _) = trials(app, &args.before, &tasks)?;
     let (after, _) = trials(app, &args.after, &tasks)?;
     let pairing = if args.across { Pairing::AnyWay } else { Pairing::SameWay };
     let differences = compare_trials(&before, &after, pairing);
     if differences.is_empty() {
-        return Err(Usage {
-            message: "the two files have no trials in common".into(),
-            hint: "compare results of the same tasks, or pair by task alone with `--across`".into(),
-        }
+        return Err(Usage::new(
+            "the two files have no trials in common",
+            "compare results of the same tasks, or pair by task alone with `--across`",
+        )
         .into());
     }
-    if app.json {
-        let rows = differences.iter().map(|difference| {
-            json!({
-                "how": difference.label, "pairs": difference.n, "before": difference.before, "after": difference.after,
-                "difference": difference.score.mean, "low": difference.score.low, "high": difference.score.high,
-                "tokens_factor": difference.tokens_factor, "won": difference.won, "lost": difference.lost,
-            })
-        });
-        print_line(json!(rows.collect::<Vec<_>>()));
-    } else {
-        print(differences_markdown(&differences).trim_start());
-    }
+    let rows = differences.iter().map(|difference| {
+        json!({
+            "how": difference.label, "pairs": difference.n, "before": difference.before, "after": difference.after,
+            "difference": difference.score.mean, "low": difference.score.low, "high": difference.score.high,
+            "tokens_factor": difference.tokens_factor, "won": difference.won, "lost": difference.lost,
+        })
+    });
+    print_data(app, &rows.collect(), differences_markdown(&differences).trim_start());
     Ok(ExitCode::SUCCESS)
 }
 

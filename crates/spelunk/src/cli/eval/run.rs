@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use spelunk_app::app::App;
 use spelunk_app::asking::RoleModels;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::units::{dollars, time, tokens};
 use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
@@ -20,8 +18,7 @@ use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_n
 use super::files::{Results, load_tasks, load_trials, remove_runs};
 use super::trial::{PlannedTrial, STRATEGIES, TrialFolders, TrialModels, attempt};
 use super::unknown;
-use crate::cli::limits::LimitFlags;
-use crate::cli::{ModelFlags, limits};
+use crate::cli::{App, CliResult, Failure, LimitFlags, ModelFlags, Usage, limits};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -65,7 +62,6 @@ pub(crate) struct RunArgs {
     budget: BudgetFlags,
 }
 
-/// The model name of the simulated reader.
 const SIM: &str = "sim";
 
 /// How well the simulated reader reads (`--model sim`).
@@ -99,7 +95,7 @@ const PARALLEL_MAX: usize = 256;
 const PARTIAL: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
-pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failure> {
+pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> CliResult {
     let (folder, tasks) = load_tasks(&app.current_dir.join(&args.tasks))?;
     let tasks = selected(tasks, &args)?;
     for word in &args.strategies {
@@ -111,7 +107,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     let models = models(app, &args).await?;
     // A model without a price is rejected now rather than trial by trial.
     let mut settings = app.run_settings();
-    settings.cost_is_bounded |= budget.bounds_cost();
+    settings.cost_is_bounded |= budget.cost_microusd_max < u64::MAX;
     settings.check_prices(models.iter().flat_map(|models| models.models.all()))?;
     let out = app.current_dir.join(&args.out);
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
@@ -146,12 +142,11 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
     }
     let tokens_max = match &args.tokens_max {
         None => u64::MAX,
-        Some(word) => limits::tokens(word).ok_or_else(|| Usage {
-            message: format!(
-                "`--tokens-max` must be a size, not `{}`",
-                word.chars().take(60).collect::<String>()
-            ),
-            hint: "write it like `32k`".into(),
+        Some(word) => limits::tokens(word).ok_or_else(|| {
+            Usage::new(
+                format!("`--tokens-max` must be a size, not `{}`", word.chars().take(60).collect::<String>()),
+                "write it like `32k`",
+            )
         })?,
     };
     let is_wanted = |task: &Task| {
@@ -174,10 +169,10 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Fail
         return Ok(all);
     }
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
-        return Err(Usage {
-            message: "no model is configured".into(),
-            hint: "choose one with `--model` and `--base-url`, or run `spelunk doctor`".into(),
-        }
+        return Err(Usage::new(
+            "no model is configured",
+            "choose one with `--model` and `--base-url`, or run `spelunk doctor`",
+        )
         .into());
     };
     app.say(&chosen.line());
@@ -239,12 +234,6 @@ impl EvaluationEnd {
     }
 }
 
-enum Next {
-    Tried(Box<Trial>),
-    OutOfTime,
-    Interrupted,
-}
-
 struct Evaluation<'a> {
     app: &'a App,
     folders: &'a TrialFolders,
@@ -270,19 +259,20 @@ impl Evaluation<'_> {
             if under_way.is_empty() {
                 return Ok(refused.map_or(EvaluationEnd::Complete, EvaluationEnd::Early));
             }
-            match next(&mut under_way, &self.budget).await {
-                Next::OutOfTime => return Ok(EvaluationEnd::Early("budget-time")),
-                Next::Interrupted => return Ok(EvaluationEnd::Interrupted),
-                Next::Tried(trial) => {
-                    if self.take(&trial)? {
-                        return Ok(EvaluationEnd::ModelGone);
-                    }
-                }
+            let tried = tokio::select! {
+                biased;
+                tried = under_way.next() => tried,
+                () = self.budget.out_of_time() => return Ok(EvaluationEnd::Early("budget-time")),
+                _ = tokio::signal::ctrl_c() => return Ok(EvaluationEnd::Interrupted),
+            };
+            if let Some(trial) = tried
+                && self.take(&trial)?
+            {
+                return Ok(EvaluationEnd::ModelGone);
             }
         }
     }
 
-    /// Records a trial; returns true if the model seems to be unavailable.
     fn take(&mut self, trial: &Trial) -> Result<bool, Failure> {
         self.results.add(&write_trial(trial))?;
         self.budget.count(trial.cost_microusd);
@@ -292,7 +282,7 @@ impl Evaluation<'_> {
         Ok(self.failed_in_a_row >= FAILED_IN_A_ROW_MAX)
     }
 
-    fn close(&mut self, ended: EvaluationEnd) -> Result<ExitCode, Failure> {
+    fn close(&mut self, ended: EvaluationEnd) -> CliResult {
         let is_short = self.n_done < self.planned;
         let note = if ended == EvaluationEnd::Complete && is_short { "outage" } else { ended.note() };
         let note = Note { note: note.to_owned(), planned: self.planned, done: self.n_done };
@@ -309,21 +299,6 @@ impl Evaluation<'_> {
             EvaluationEnd::Early(_) => ExitCode::from(PARTIAL),
             EvaluationEnd::Interrupted => ExitCode::from(INTERRUPTED),
         })
-    }
-}
-
-async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, budget: &Budget) -> Next {
-    let out_of_time = async {
-        match budget.ends_at {
-            Some(end) => tokio::time::sleep_until(end.into()).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        tried = under_way.next() => tried.map_or(Next::Interrupted, |trial| Next::Tried(Box::new(trial))),
-        () = out_of_time => Next::OutOfTime,
-        _ = tokio::signal::ctrl_c() => Next::Interrupted,
     }
 }
 
@@ -370,12 +345,11 @@ impl Budget {
     fn of(flags: &BudgetFlags) -> Result<Self, Failure> {
         let amount = |flag: &str, typed: &Option<String>, read: fn(&str) -> Option<u64>| match typed {
             None => Ok(None),
-            Some(word) => read(word.trim()).map(Some).ok_or_else(|| Usage {
-                message: format!(
-                    "`{flag}` is not an amount: `{}`",
-                    word.chars().take(60).collect::<String>()
-                ),
-                hint: "write it like `--budget-cost 2.50` or `--budget-time 9m`".into(),
+            Some(word) => read(word.trim()).map(Some).ok_or_else(|| {
+                Usage::new(
+                    format!("`{flag}` is not an amount: `{}`", word.chars().take(60).collect::<String>()),
+                    "write it like `--budget-cost 2.50` or `--budget-time 9m`",
+                )
             }),
         };
         let cost = amount("--budget-cost", &flags.cost, limits::microusd)?;
@@ -389,9 +363,12 @@ impl Budget {
         })
     }
 
-    /// Whether the price of the models must be known.
-    fn bounds_cost(&self) -> bool {
-        self.cost_microusd_max < u64::MAX
+    /// Resolves when the time is used up.
+    async fn out_of_time(&self) {
+        match self.ends_at {
+            Some(end) => tokio::time::sleep_until(end.into()).await,
+            None => std::future::pending().await,
+        }
     }
 
     fn count(&mut self, cost_microusd: u64) {

@@ -6,15 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_eval::{GenerateError, Kind, Order, Tree, generate, write_task};
 
 use super::files::{DiskSink, TASKS_FILE};
 use super::unknown;
-use crate::cli::app::print_line;
-use crate::cli::limits;
+use crate::cli::{App, CliResult, Failure, Usage, limits, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct TasksArgs {
@@ -43,14 +40,14 @@ const TASKS_MAX: usize = 100_000;
 const CODE: [&str; 14] =
     ["c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "py", "rb", "rs", "ts"];
 
-pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
+pub(super) fn tasks(app: &App, args: &TasksArgs) -> CliResult {
     let kinds = kinds(&args.kind)?;
     let sizes = args.tokens.iter().map(|word| size(word)).collect::<Result<Vec<_>, _>>()?;
     let n_each = usize::try_from(args.count).unwrap_or(usize::MAX);
     let n_all = n_each.saturating_mul(kinds.len()).saturating_mul(sizes.len());
     if n_all == 0 || n_all > TASKS_MAX {
         let message = format!("that would be {n_all} tasks");
-        return Err(Usage { message, hint: format!("generate 1 to {TASKS_MAX} at a time") }.into());
+        return Err(Usage::new(message, format!("generate 1 to {TASKS_MAX} at a time")).into());
     }
     let needs_tree = kinds.iter().any(|(kind, _)| *kind == Kind::Code);
     let tree = if needs_tree { Some(load_tree(app, args.tree.as_deref())?) } else { None };
@@ -124,10 +121,7 @@ fn refused(kind: Kind, error: &GenerateError) -> Usage {
         GenerateError::Write { .. } => "free some space, or choose another location with `--out`",
     };
     let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
-    Usage {
-        message: format!("could not generate a task of the kind `{kind}`: {error}{cause}"),
-        hint: hint.into(),
-    }
+    Usage::new(format!("could not generate a task of the kind `{kind}`: {error}{cause}"), hint)
 }
 
 /// The source code below a path, unmodified.

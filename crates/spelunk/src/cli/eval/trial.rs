@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use spelunk_app::app::App;
 use spelunk_app::asking::{RoleModels, decide, keep};
 use spelunk_app::config::StrategyChoice;
-use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunResult, RunSettings, RunView};
 use spelunk_eval::{Failure as Class, Outcome, RunFacts, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, RunOutcome, Strategy};
+
+use crate::cli::{App, Failure};
 
 /// The engine's strategies, and `whole`: the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];
@@ -43,7 +43,6 @@ impl TrialModels {
     }
 }
 
-/// The folders of tasks and runs, and the label of the settings.
 pub(super) struct TrialFolders {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,

@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use spelunk_app::app::App;
 use spelunk_app::env::HOME;
-use spelunk_app::failure::{Failure, Usage};
 
 use super::McpArgs;
-use crate::cli::app::{no_such, print};
+use crate::cli::{App, CliResult, Usage, no_such, print};
 
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -76,7 +74,7 @@ enum Other {
     Replaced,
 }
 
-pub(super) fn install(app: &App, client: &str, flags: &McpArgs) -> Result<ExitCode, Failure> {
+pub(super) fn install(app: &App, client: &str, flags: &McpArgs) -> CliResult {
     let client = CLIENTS
         .iter()
         .find(|known| known.name == client)
@@ -107,7 +105,6 @@ pub(super) fn install(app: &App, client: &str, flags: &McpArgs) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// How a client starts the server.
 struct Entry {
     command: String,
     args: Vec<String>,
@@ -116,9 +113,8 @@ struct Entry {
 impl Entry {
     /// With absolute paths: a client may start the server in any directory and without the user's `PATH`.
     fn new(app: &App, place: Place, flags: &McpArgs) -> Result<Self, Usage> {
-        let program = std::env::current_exe().map_err(|error| Usage {
-            message: format!("could not find the path of this program: {error}"),
-            hint: "add the entry by hand".into(),
+        let program = std::env::current_exe().map_err(|error| {
+            Usage::new(format!("could not find the path of this program: {error}"), "add the entry by hand")
         })?;
         let is_anywhere = matches!(place, Place::Settings(_) | Place::HomeAnywhere(_));
         let mut roots = flags.roots.clone();
@@ -159,10 +155,10 @@ fn place(app: &App, place: Place) -> Result<(PathBuf, String), Usage> {
         Place::Settings(file) if cfg!(windows) => format!("AppData/Roaming/{file}"),
         Place::Settings(file) => format!(".config/{file}"),
     };
-    let home = app.environment.text(HOME).ok_or_else(|| Usage {
-        message: "the home directory is unknown".into(),
-        hint: "set HOME, or use `--print`".into(),
-    })?;
+    let home = app
+        .environment
+        .text(HOME)
+        .ok_or_else(|| Usage::new("the home directory is unknown", "set HOME, or use `--print`"))?;
     Ok((Path::new(home).join(&file), format!("~/{file}")))
 }
 
@@ -251,7 +247,6 @@ fn merged_toml(before: &str, entry: &Entry, other: Other) -> Result<Option<Strin
     Ok(Some(text))
 }
 
-/// The text without the server's table and the tables below it.
 fn without_entry(text: &str) -> String {
     let (own, below) = (format!("[mcp_servers.{NAME}]"), format!("[mcp_servers.{NAME}."));
     let (mut kept, mut is_own) = (String::new(), false);

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::local::ModelFolder;
 use spelunk_app::provider::{configured_models, today};
 use spelunk_app::pull::PullError;
@@ -13,24 +11,20 @@ use spelunk_app::units::{count, dollars, tokens};
 use spelunk_model::{Ability, HostedCatalogue, HostedModel, Price};
 
 use super::puller;
-use crate::cli::app::print;
+use crate::cli::{App, CliResult, Usage, print_data};
 
 const SIMILAR_MAX: usize = 5;
 
 pub(super) fn list(app: &App) -> ExitCode {
     let catalogue = HostedCatalogue::current();
-    print(&if app.json {
-        let models: Vec<Value> = catalogue.all().map(|model| model_json(&model)).collect();
-        let source = json!({"name": catalogue.source(), "date": catalogue.taken_on()});
-        format!("{}\n", json!({"source": source, "models": models}))
-    } else {
-        let rows: String = catalogue.all().map(|model| row(&model)).collect();
-        format!("{rows}{}", source_line(catalogue))
-    });
+    let models: Vec<Value> = catalogue.all().map(|model| model_json(&model)).collect();
+    let rows: String = catalogue.all().map(|model| row(&model)).collect();
+    let value = json!({ "source": source_json(catalogue), "models": models });
+    print_data(app, &value, &format!("{rows}{}", source_line(catalogue)));
     ExitCode::SUCCESS
 }
 
-pub(super) fn show(app: &App, name: &str) -> Result<ExitCode, Failure> {
+pub(super) fn show(app: &App, name: &str) -> CliResult {
     let catalogue = HostedCatalogue::current();
     let found = find(app, catalogue, name);
     if found.is_empty() {
@@ -38,44 +32,31 @@ pub(super) fn show(app: &App, name: &str) -> Result<ExitCode, Failure> {
         let similar: Vec<String> = similar.map(|model| format!("`{}`", full_name(&model))).collect();
         let hint = if similar.is_empty() {
             "`spelunk model list --all` lists every name; `spelunk model update` downloads a newer catalogue"
-                .into()
+                .to_owned()
         } else {
             format!("similar names: {}", similar.join(", "))
         };
-        return Err(Usage { message: format!("the catalogue has no model `{name}`"), hint }.into());
+        return Err(Usage::new(format!("the catalogue has no model `{name}`"), hint).into());
     }
-    print(&if app.json {
-        let models: Vec<Value> = found.iter().map(model_json).collect();
-        format!("{}\n", Value::from(models))
-    } else {
-        let shown: Vec<String> = found.iter().map(details).collect();
-        format!("{}{}", shown.concat(), source_line(catalogue))
-    });
+    let shown: String = found.iter().map(details).collect();
+    let value = found.iter().map(model_json).collect();
+    print_data(app, &value, &format!("{shown}{}", source_line(catalogue)));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Downloads the newest catalogue and prints the changes.
-pub(super) fn update(app: &App) -> Result<ExitCode, Failure> {
+pub(super) fn update(app: &App) -> CliResult {
     let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;
     let path = folder.catalogue_path();
     let say = |text: &str| app.say(text);
     let new = puller(app, folder, &say).update_catalogue(&today())?;
     let changes = changes(HostedCatalogue::current(), &new);
-    let n_models = new.all().count();
-    print(&if app.json {
-        let shown = json!({
-            "source": {"name": new.source(), "date": new.taken_on()},
-            "path": path.display().to_string(),
-            "models": n_models,
-            "changes": changes,
-        });
-        format!("{shown}\n")
-    } else {
-        let rows: Vec<String> = changes.iter().map(|change| format!("{change}\n")).collect();
-        let rows = rows.concat();
-        let n_changes = count(changes.len() as u64, "change");
-        format!("{rows}{n_changes}; {}{}", source_line(&new), path.display()) + "\n"
+    let rows: String = changes.iter().map(|change| format!("{change}\n")).collect();
+    let (n_changes, path) = (count(changes.len() as u64, "change"), path.display().to_string());
+    let text = format!("{rows}{n_changes}; {}{path}\n", source_line(&new));
+    let value = json!({
+        "source": source_json(&new), "path": path, "models": new.all().count(), "changes": changes,
     });
+    print_data(app, &value, &text);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -95,6 +76,10 @@ fn find<'a>(app: &App, catalogue: &'a HostedCatalogue, name: &str) -> Vec<Hosted
 
 fn full_name(model: &HostedModel<'_>) -> String {
     format!("{}/{}", model.provider, model.name)
+}
+
+fn source_json(catalogue: &HostedCatalogue) -> Value {
+    json!({ "name": catalogue.source(), "date": catalogue.taken_on() })
 }
 
 fn source_line(catalogue: &HostedCatalogue) -> String {

@@ -7,32 +7,27 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
 use spelunk_app::provider::{self, ProviderError};
 use spelunk_app::render::progress::{Progress, loading_status};
 use spelunk_app::units::{dollars, head, time};
 use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens, models_loading};
 use spelunk_types::{CallId, Explain, FrameId, Usage};
 
-use crate::cli::app::{print, print_line};
+use crate::cli::{App, CliResult, Failure, print, print_line};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a reasoning model.
 const OUTPUT_TOKENS_MAX: u64 = 1000;
 const REPLY_BYTES_MAX: usize = 10_000;
 
-/// A model and why it is tested.
 struct Target {
     name: String,
     model: Result<Arc<dyn Model>, ProviderError>,
 }
 
-/// The capabilities of a model that answered.
 struct Tested {
     first_ms: u64,
     total_ms: u64,
-    /// The number of pieces in which the answer was streamed.
     pieces: u64,
     usage: Option<Usage>,
     cost_microusd: Option<u64>,
@@ -49,7 +44,7 @@ enum SchemaSupport {
     Refused { detail: String },
 }
 
-pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Failure> {
+pub(super) async fn test(app: &App, name: Option<&str>) -> CliResult {
     let targets = targets(app, name).await?;
     let (mut is_sound, mut is_usable) = (true, true);
     let mut shown = Vec::new();

@@ -13,34 +13,8 @@ use rustyline::{Context, Helper};
 use spelunk_fs::PrivateDir;
 
 /// The names defined at the start of a session.
-const NAMES: [&str; 26] = [
-    "FINAL",
-    "FINAL_VAR",
-    "SHOW_VARS",
-    "budget",
-    "chunk",
-    "collections",
-    "context",
-    "enumerate",
-    "for",
-    "grep",
-    "import",
-    "isinstance",
-    "json",
-    "len",
-    "lines",
-    "llm_query",
-    "llm_query_batched",
-    "outline",
-    "peek",
-    "print",
-    "range",
-    "re",
-    "rlm_query",
-    "rlm_query_batched",
-    "search",
-    "sorted",
-];
+const NAMES: &str = "FINAL FINAL_VAR SHOW_VARS budget chunk collections context enumerate for grep import isinstance json len \
+    lines llm_query llm_query_batched outline peek print range re rlm_query rlm_query_batched search sorted";
 
 pub(super) struct Editor {
     lines: Option<rustyline::Editor<Names, DefaultHistory>>,
@@ -94,7 +68,6 @@ impl Editor {
     }
 }
 
-/// Completes the session's names and names typed before.
 #[derive(Default)]
 struct Names {
     typed: BTreeSet<String>,
@@ -116,7 +89,7 @@ impl Names {
         if word.is_empty() {
             return (start, Vec::new());
         }
-        let known = NAMES.iter().copied().chain(self.typed.iter().map(String::as_str));
+        let known = NAMES.split(' ').chain(self.typed.iter().map(String::as_str));
         let found: BTreeSet<String> =
             known.filter(|name| name.starts_with(word)).map(str::to_owned).collect();
         (start, found.into_iter().collect())

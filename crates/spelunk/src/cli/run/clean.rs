@@ -5,15 +5,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::retention::{DAY_MS, Fate, fate, started_before};
 use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Clock, SystemClock};
 use spelunk_journal::{archive_bytes, archives, remove_archive, remove_run};
 use spelunk_types::Explain;
 
-use crate::cli::app::{print, print_line};
+use crate::cli::{App, CliResult, Failure, Usage, print, print_line};
 
 const HOUR_MS: u64 = 3_600_000;
 
@@ -33,7 +31,7 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 }
 
-pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn clean(app: &App, args: &CleanArgs) -> CliResult {
     let age_ms = match &args.older_than {
         Some(text) => duration_ms(text)?,
         None => app.settings.retention_days.saturating_mul(DAY_MS),
@@ -76,9 +74,8 @@ fn duration_ms(text: &str) -> Result<u64, Failure> {
         (None, Some(hours)) => (hours, HOUR_MS),
         (None, None) => ("", 0),
     };
-    let n = digits.parse::<u64>().map_err(|_| Usage {
-        message: format!("`{text}` is not a duration"),
-        hint: "give days or hours, such as `30d` or `12h`".into(),
+    let n = digits.parse::<u64>().map_err(|_| {
+        Usage::new(format!("`{text}` is not a duration"), "give days or hours, such as `30d` or `12h`")
     })?;
     Ok(n.saturating_mul(unit_ms))
 }

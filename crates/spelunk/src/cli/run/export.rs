@@ -4,8 +4,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::reports::{Format, render_page, render_report};
 use spelunk_app::runs::find_run;
 use spelunk_app::units::{bytes, count};
@@ -13,8 +11,8 @@ use spelunk_engine::Projection;
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
-use crate::cli::app::{print, print_line};
 use crate::cli::report::{put, writable};
+use crate::cli::{App, CliResult, Failure, Usage, print, print_data, print_line};
 
 const WORKSPACE: &str = "workspace";
 
@@ -33,7 +31,7 @@ pub(crate) struct ExportArgs {
     html: Option<String>,
 }
 
-pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn export(app: &App, args: &ExportArgs) -> CliResult {
     if let Some(typed) = &args.html {
         return write_page(app, args.run.as_deref(), typed);
     }
@@ -58,8 +56,7 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the viewer with this run embedded.
-fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Failure> {
+fn write_page(app: &App, run: Option<&str>, typed: &str) -> CliResult {
     let path = writable(app, typed)?;
     let (workspace, run) = find_run(app, run)?;
     let (text, n_left_out) = render_page(app, &workspace, &run)?;
@@ -82,10 +79,10 @@ fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format,
             hint: format!("choose one of {}, {WORKSPACE}", Format::WORDS.join(", ")),
         })?),
         (None, Some((_, Some(format)))) => Ok(format),
-        (None, Some((name, None))) => Err(Usage {
-            message: format!("the file name `{name}` does not determine a report format"),
-            hint: "choose one with `--format`, or use the extension .md, .html, .sarif or .json".into(),
-        }
+        (None, Some((name, None))) => Err(Usage::new(
+            format!("the file name `{name}` does not determine a report format"),
+            "choose one with `--format`, or use the extension .md, .html, .sarif or .json",
+        )
         .into()),
         (None, None) if app.json => Ok(Format::Json),
         (None, None) => Ok(Format::Markdown),
@@ -93,12 +90,7 @@ fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format,
 }
 
 /// Rewrites the files of the run, next to its journal or elsewhere.
-fn write_files(
-    app: &App,
-    workspace: &Workspace,
-    run: &RunId,
-    output: Option<&str>,
-) -> Result<ExitCode, Failure> {
+fn write_files(app: &App, workspace: &Workspace, run: &RunId, output: Option<&str>) -> CliResult {
     let files = match output {
         Some(directory) => DerivedFiles::within(app.current_dir.join(directory)),
         None => DerivedFiles::of_run(&app.workspace()?, run)
@@ -106,10 +98,6 @@ fn write_files(
     };
     let root = files.root().display().to_string();
     Projection::rebuild(workspace, run, files)?;
-    if app.json {
-        print_line(json!({ "run": run, "path": root }));
-    } else {
-        print_line(root);
-    }
+    print_data(app, &json!({ "run": run, "path": root }), &format!("{root}\n"));
     Ok(ExitCode::SUCCESS)
 }

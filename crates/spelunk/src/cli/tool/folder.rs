@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_desk::{Desk, DeskLimits, DeskPath};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL, Clock as _, SystemClock};
 use spelunk_types::{ErrorCode, iso_time};
 
-use crate::cli::scan::{inputs, scan};
+use crate::cli::scan::scan;
+use crate::cli::{App, Failure, Usage, inputs};
 
 const JOB: &str = "state/job.json";
 const READ: [&str; 5] = ["input", "state", "scratch", "output", "cache"];
@@ -42,7 +41,7 @@ pub(super) struct Folder {
 }
 
 fn wrong(message: String, hint: &str) -> Failure {
-    Usage { message, hint: hint.to_owned() }.into()
+    Usage::new(message, hint).into()
 }
 
 pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String]) -> Result<PathBuf, Failure> {
@@ -140,7 +139,6 @@ fn job(app: &App, sources: &[String], bytes: u64) -> String {
 }
 
 impl Folder {
-    /// The job folder that the command runs in.
     pub(super) fn open(app: &App) -> Result<Self, Failure> {
         let root = app.current_dir.clone();
         let hint = "create one with `spelunk tool init DIR --question QUESTION PATH`, and run this in it";
@@ -186,7 +184,6 @@ impl Folder {
         }
     }
 
-    /// Refunds the calls that the cache answered, and updates the counters.
     pub(super) fn settle_calls(&self, app: &App, taken: &CallsTaken) -> Result<(), Failure> {
         let given_back = app.user.job_calls(&self.root, |used| Some(used.saturating_sub(taken.cached)));
         drop(given_back);
@@ -196,7 +193,6 @@ impl Folder {
         self.write_own(METRICS, metrics(&taken, &before).as_bytes())
     }
 
-    /// Logs a question without an answer.
     pub(super) fn log_error(
         &self,
         code: Option<ErrorCode>,
@@ -226,7 +222,6 @@ impl Folder {
         write(&self.root, name, bytes)
     }
 
-    /// Writes back a file that a tool changed.
     pub(super) fn write_back(&self, desk: &Desk, path: &DeskPath) -> Result<(), Failure> {
         let at = self.root.join(path.as_str());
         if has_link(&self.root, path) {
@@ -252,7 +247,6 @@ pub(super) struct CallsTaken {
     pub(super) scripts: u64,
 }
 
-/// The counters of a folder after these calls.
 fn metrics(taken: &CallsTaken, before: &Value) -> String {
     let sum = |name: &str, more: u64| before[name].as_u64().unwrap_or_default() + more;
     let counted = json!({
@@ -265,7 +259,6 @@ fn metrics(taken: &CallsTaken, before: &Value) -> String {
     format!("{counted:#}\n")
 }
 
-/// Adds a timestamp to the last recorded fact.
 pub(super) fn stamp(desk: &mut Desk, path: &DeskPath) {
     if path.as_str() != EVIDENCE {
         return;

@@ -1,17 +1,20 @@
 //! The runs of a fleet: puts accepted runs into the queue, and adopts runs that other nodes accepted.
 
 use std::sync::Arc;
-use std::sync::PoisonError;
+#[cfg(feature = "fleet")]
+use std::sync::atomic::Ordering;
 
+#[cfg(feature = "fleet")]
+use spelunk_app::live_runs::Slot;
 use spelunk_types::RunId;
 
-use super::super::super::problem::Problem;
-use super::super::fleet::FleetRuns;
-use super::super::tickets::{Key, Progress, Ticket};
+use super::super::super::{Problem, lock};
+use super::super::{FleetRuns, Key, Progress, Ticket};
+#[cfg(feature = "fleet")]
+use super::{Job, JobKind, Phase};
 use super::{Live, RunService, key_reused};
 
 impl RunService {
-    /// Puts a run into the fleet's queue, with its uploaded files. Blocking.
     pub(in super::super) fn promise_to_fleet(
         &self,
         fleet: &FleetRuns,
@@ -54,14 +57,50 @@ impl RunService {
             return;
         }
         let live = Live::new(&ticket);
-        self.table().live.insert(run.clone(), Arc::clone(&live));
+        lock(&self.table).live.insert(run.clone(), Arc::clone(&live));
         fleet.follow(&live, &ticket);
     }
 
     /// Spawns a task that may run until the server has stopped.
     pub(in super::super) fn keep(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keepers = lock(&self.keepers);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(task);
+    }
+}
+
+#[cfg(feature = "fleet")]
+impl Job {
+    pub(in super::super) fn new(ticket: &Ticket, kind: JobKind, live: Arc<Live>) -> Self {
+        Self { ticket: ticket.lean(), kind, bytes: 0, live }
+    }
+}
+
+/// What a node does with the runs that it takes from the queue.
+#[cfg(feature = "fleet")]
+impl RunService {
+    /// Registers a run of the fleet as one that this node works on.
+    pub(in super::super) fn take_in(&self, ticket: &Ticket) -> Arc<Live> {
+        let mut table = lock(&self.table);
+        table.settled.remove(&ticket.run);
+        let live = table.live.entry(ticket.run.clone()).or_insert_with(|| Live::new(&ticket.lean()));
+        live.is_here.store(true, Ordering::SeqCst);
+        live.phase.send_replace(Phase::Running { seq: 0 });
+        Arc::clone(live)
+    }
+
+    pub(in super::super) fn take_slot(&self) -> Option<Slot> {
+        self.live_runs.take_slot()
+    }
+
+    pub(in super::super) fn is_stopping(&self) -> bool {
+        lock(&self.table).is_closed
+    }
+
+    pub(in super::super) fn cancel_here(&self, run: &RunId) {
+        if let Some(live) = self.find(run) {
+            live.is_cancelled.store(true, Ordering::SeqCst);
+        }
+        self.live_runs.cancel(run);
     }
 }

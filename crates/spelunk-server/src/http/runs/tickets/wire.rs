@@ -11,13 +11,10 @@ pub(crate) struct Ticket {
     pub(crate) at_ms: u64,
     #[serde(flatten)]
     pub(crate) progress: Progress,
-    /// The client's idempotency key, and the digest of its request.
     pub(crate) key: Option<Key>,
     /// The request as it was sent; for a resumed run, its limits.
     pub(crate) request: Value,
-    /// The names of the uploaded files.
     pub(crate) uploads: Vec<String>,
-    /// Sources that were uploaded to a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) snapshots: Vec<SnapshotSource>,
     /// The URLs of buckets, which every node of the fleet reads itself.
@@ -44,14 +41,17 @@ pub(crate) enum Progress {
     /// Started: it has a journal and must be finished.
     Begun,
     /// It has an answer and a follow-up question that its journal does not contain after this event yet.
-    More { after_seq: u64 },
+    More {
+        after_seq: u64,
+    },
     /// To be resumed under the limits of its request, which its journal does not record after this event yet.
-    Again { after_seq: u64 },
-    /// It has ended; only the key is remembered.
+    Again {
+        after_seq: u64,
+    },
     Ended,
-    /// It could not start or continue.
-    Refused { refusal: Box<Refusal> },
-    /// It was cancelled before it started.
+    Refused {
+        refusal: Box<Refusal>,
+    },
     Withdrawn,
 }
 
@@ -65,7 +65,6 @@ pub(crate) struct Refusal {
     pub(crate) hint: Option<String>,
 }
 
-/// An idempotency key and the digest of its request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub(crate) key: String,
