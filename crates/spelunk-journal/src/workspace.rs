@@ -19,7 +19,6 @@ const LOOK_BYTES: usize = 8192;
 
 /// The directory of runs, blobs and caches.
 #[derive(Clone)]
-#[must_use]
 pub struct Workspace {
     disk: Arc<dyn Disk>,
     sync_mode: SyncMode,
@@ -76,16 +75,19 @@ impl Workspace {
     }
 
     /// The same workspace, with a reply cache that only holders of this key can write.
+    #[must_use]
     pub fn with_cache_key(self, cache_key: [u8; 32]) -> Self {
         Self { cache_key, ..self }
     }
 
     /// The same workspace, with journals that are synced in this mode.
+    #[must_use]
     pub fn with_sync_mode(self, sync_mode: SyncMode) -> Self {
         Self { sync_mode, ..self }
     }
 
     /// The same workspace as a local copy of a fleet's: `disk` writes to the fleet first, then here.
+    #[must_use]
     pub fn with_shared(self, disk: Arc<dyn Disk>, shared: Arc<dyn SharedRuns>) -> Self {
         Self { disk, shared: Some(shared), ..self }
     }

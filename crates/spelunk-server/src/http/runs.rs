@@ -198,7 +198,7 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
     Ok(engine.new_id())
 }
 
-fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
+fn request_digest(request: &Value, files: &[UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {
         text += &format!("\n{} {}", digest(&file.bytes), file.name);

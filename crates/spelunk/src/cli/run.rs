@@ -33,7 +33,7 @@ pub(crate) enum RunCommand {
 }
 
 #[derive(Debug, Args)]
-struct ListArgs {
+pub(crate) struct ListArgs {
     /// Only runs in this state: running, waiting, interrupted, limited, answered, failed, cancelled,
     /// damaged or newer
     #[arg(long, value_name = "STATE")]
@@ -103,7 +103,7 @@ fn states(word: &str) -> Result<Vec<&str>, Failure> {
 const QUESTION_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Args)]
-struct ArchiveArgs {
+pub(crate) struct ArchiveArgs {
     /// The run: its id or a unique prefix
     run: String,
 }

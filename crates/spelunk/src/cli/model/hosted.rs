@@ -50,9 +50,10 @@ pub(super) fn update(app: &App) -> CliResult {
     let say = |text: &str| app.say(text);
     let new = puller(app, folder, &say).update_catalogue(&today())?;
     let changes = changes(HostedCatalogue::current(), &new);
-    let rows: String = changes.iter().map(|change| format!("{change}\n")).collect();
     let (n_changes, path) = (count(changes.len() as u64, "change"), path.display().to_string());
-    let text = format!("{rows}{n_changes}; {}{path}\n", source_line(&new));
+    let mut rows = changes.clone();
+    rows.push(format!("{n_changes}; {}{path}\n", source_line(&new)));
+    let text = rows.join("\n");
     let value = json!({
         "source": source_json(&new), "path": path, "models": new.all().count(), "changes": changes,
     });

@@ -17,7 +17,7 @@ fn check(messages: &[Message], expected: &Expect) {
                 documents.iter().map(|(name, text)| format!("--- {name}\n{text}\n")).collect();
             format!("{text}\n{}", documents.concat())
         }
-        Err(why) => format!("{why:?}\n"),
+        Err(why) => format!("{why}\n"),
     };
     expected.assert_eq(&shown);
 }
@@ -117,10 +117,10 @@ fn many_short_messages_are_a_document_before_they_are_too_much_for_a_question() 
 #[test]
 fn without_a_question_there_is_none() {
     use Speaker::{System, User};
-    check(&[], &expect![["NoUser\n"]]);
-    check(&[said(System, &["Be brief."])], &expect![["NoUser\n"]]);
-    check(&[said(User, &["  \n"])], &expect![["Empty\n"]]);
-    check(&[said(User, &[])], &expect![["Empty\n"]]);
+    check(&[], &expect![["contains no user message\n"]]);
+    check(&[said(System, &["Be brief."])], &expect![["contains no user message\n"]]);
+    check(&[said(User, &["  \n"])], &expect![["ends with an empty message\n"]]);
+    check(&[said(User, &[])], &expect![["ends with an empty message\n"]]);
 }
 
 #[test]
