@@ -106,6 +106,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     complaints.extend(shape::check_total(&files));
     complaints.extend(docs::check_errors(&files, &codes));
     complaints.extend(docs::check_promises(&files));
+    complaints.extend(docs::check_coverage(&files));
     complaints.extend(docs::check_named_files(&files));
     complaints.extend(links::check(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();

@@ -60,6 +60,7 @@ pub struct ExternalTool {
     pub schema: Value,
     pub effect: EffectClass,
     pub timeout_ms: u64,
+    /// In one run.
     pub calls_max: u64,
     /// Whether it may change something without asking.
     pub is_allowed: bool,

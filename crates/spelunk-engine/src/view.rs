@@ -107,7 +107,9 @@ pub struct ReachedLimit {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Ticked {
     pub what: String,
+    /// Documents done, and their total.
     pub documents: Option<(u64, u64)>,
+    /// Bytes.
     pub done: u64,
     pub total: u64,
     /// Time since the first report.

@@ -7,7 +7,7 @@ pub mod mcp;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Ignores poisoning: a thread that panicked left no partial change.
+/// Ignores poisoning: what a thread that panicked left behind is still usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,21 @@
 //! Rust source without comments and the content of strings, so that checks see only code. Newlines are kept, so line
-//! numbers do not change. It works line by line: block comments and the inner lines of a longer string count as code.
+//! numbers do not change. It works line by line: block comments and the lines of a longer string count as code.
 
 /// Removes line comments and strings.
 pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for line in text.lines() {
-        let line = line.split("//").next().unwrap_or_default().replace("'\"'", "").replace("\\\"", "");
-        code.extend(line.split('"').step_by(2));
+        let line = line.replace("\\\\", "").replace("'\"'", "").replace("\\\"", "");
+        for (idx, part) in line.split('"').enumerate() {
+            // Every second part is in a string, unless a comment began before.
+            if idx % 2 == 0 {
+                let before = part.split("//").next().unwrap_or_default();
+                code.push_str(before);
+                if before.len() < part.len() {
+                    break;
+                }
+            }
+        }
         code.push('\n');
     }
     code
@@ -36,6 +45,8 @@ mod tests {
         assert_eq!(code_only("a // b\nc"), "a \nc\n");
         assert_eq!(code_only(r#"f("a \" b", c)"#), "f(, c)\n");
         assert_eq!(code_only("f('\"', b)"), "f(, b)\n");
+        assert_eq!(code_only(r#"f("http://a", b) // c"#), "f(, b) \n");
+        assert_eq!(code_only(r#"f("a\\", b, "c")"#), "f(, b, )\n");
         assert_eq!(code_only("fn f<'a>(x: &'a str)"), "fn f<'a>(x: &'a str)\n");
         assert_eq!(code_only("a \"b\nc"), "a \nc\n");
     }

@@ -12,6 +12,8 @@ const PROMISES_PAGE: &str = "docs/promises.md";
 const SECURITY_PAGE: &str = "SECURITY.md";
 /// The requirements, and the tests that show that they are met.
 const COVERAGE_PAGE: &str = "docs/coverage.md";
+/// How many requirements each of the documents has that the page covers: `S0.01` to `S0.10`, and so on.
+const REQUIREMENTS: [usize; 5] = [10, 27, 20, 12, 28];
 /// Machine-specific paths. Split in two so that this file does not match itself.
 const MACHINE_PLACES: &[&str] = &[
     concat!("/", "home/"),
@@ -87,6 +89,16 @@ fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
         }
     }
     complaints
+}
+
+/// The coverage page has a row for every requirement, in order.
+pub(crate) fn check_coverage(files: &[RepoFile]) -> Option<Complaint> {
+    let page = files.iter().find(|file| file.path == COVERAGE_PAGE)?;
+    let rows = page.text.lines().filter_map(|line| line.strip_prefix("| S")?.split(' ').next());
+    let required = (0..).zip(REQUIREMENTS).flat_map(|(document, n)| (1..=n).map(move |row| (document, row)));
+    let required: Vec<String> = required.map(|(document, row)| format!("{document}.{row:02}")).collect();
+    let message = "does not have one row for each requirement, in order";
+    (!rows.eq(required.iter())).then(|| Complaint::at(COVERAGE_PAGE, 0, message))
 }
 
 /// Whether a crate has a test function of this name, in Rust or in Python.
@@ -172,6 +184,16 @@ mod tests {
             told(&check_promises(&[])),
             ["0: is missing: it names the test that holds each promise"; 3]
         );
+    }
+
+    #[test]
+    fn a_requirement_that_is_not_covered_is_found() {
+        let row = |document: usize, row: usize| format!("| S{document}.{row:02} | it | there | `a::b` |\n");
+        let rows = (0..).zip(REQUIREMENTS).flat_map(|(document, n)| (1..=n).map(move |n| row(document, n)));
+        let rows: Vec<String> = rows.collect();
+        assert_eq!(check_coverage(&[file(COVERAGE_PAGE, &rows.concat())]), None);
+        let told = told(check_coverage(&[file(COVERAGE_PAGE, &rows[1..].concat())]).as_slice());
+        assert_eq!(told, ["0: does not have one row for each requirement, in order"]);
     }
 
     #[test]

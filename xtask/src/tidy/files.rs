@@ -12,7 +12,7 @@ pub(crate) fn read_all(root: &Path) -> Result<Vec<RepoFile>, String> {
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
     let listed = git.output().map_err(|error| format!("could not run `git`: {error}"))?;
     if !listed.status.success() {
-        return Err(format!("`git ls-files` ended badly: {}", String::from_utf8_lossy(&listed.stderr)));
+        return Err(format!("`git ls-files`, which lists the files to check, failed: {}", String::from_utf8_lossy(&listed.stderr)));
     }
     let listed = String::from_utf8_lossy(&listed.stdout);
     let paths = listed.split('\0').filter(|path| !path.is_empty());
@@ -22,6 +22,8 @@ pub(crate) fn read_all(root: &Path) -> Result<Vec<RepoFile>, String> {
     };
     let mut files: Vec<RepoFile> = paths.filter_map(read).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    // During a merge, git lists a file in conflict several times.
+    files.dedup_by(|a, b| a.path == b.path);
     Ok(files)
 }
 

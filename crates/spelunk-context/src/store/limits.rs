@@ -15,7 +15,8 @@ pub struct StoreSettings {
     pub search_hits_max: u64,
     /// How long to wait for another process to finish writing the registry.
     pub lock_wait_ms_max: u64,
-    /// Directories below one of which files must be, with links resolved; `None` allows files anywhere.
+    /// Directories below one of which files must be, with links resolved. `None` allows files anywhere, an
+    /// empty list none.
     pub roots: Option<Vec<PathBuf>>,
     /// Whether files that may hold secrets can be registered.
     pub secrets: SecretFiles,

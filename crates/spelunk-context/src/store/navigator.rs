@@ -37,6 +37,8 @@ pub struct GrepView {
     pub n_matches: u64,
     /// Whether more lines match than are shown.
     pub truncated: bool,
+    /// Whether the search stopped early, so that `n_matches` is a lower bound.
+    pub stopped_early: bool,
     /// What to do next.
     pub suggestions: Vec<Suggestion>,
 }
@@ -124,6 +126,7 @@ impl Navigator {
             matches: found.matches,
             n_matches: found.n_matches,
             truncated: found.truncated,
+            stopped_early: found.stopped_early,
             suggestions,
         })
     }

@@ -14,7 +14,7 @@ use crate::store::registry::RegistryFile;
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::writing::expires_at_ms;
 use crate::store::{ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, StoreError};
-use crate::{ReadError, Reader, SourceError};
+use crate::{ReadError, Reader, SourceError, decode};
 
 /// What a context is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl ContextStore {
             }
         };
         // Redact once, so that the cached text may be returned as it is.
-        let text: Arc<str> = self.redacted(raw).into();
+        let text: Arc<str> = self.redacted(decode::without_mark(raw)).into();
         self.keep(entry, None, &text, asked_at_ms);
         Ok(text)
     }

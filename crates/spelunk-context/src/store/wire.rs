@@ -214,7 +214,8 @@ impl OtherLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextSource {
-    /// A file, by its absolute path. Links in it are resolved when it is read.
+    /// A file, by its absolute path, which is Unicode: others are refused at registration. Links in it are resolved
+    /// when it is read.
     File(PathBuf),
     /// Text supplied at registration.
     Inline {
@@ -257,7 +258,7 @@ pub struct ContextRevision {
     /// The modification time of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_ms: Option<u64>,
-    /// BLAKE3 of its bytes in hexadecimal, once requested.
+    /// BLAKE3 of its bytes in hexadecimal, if it was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }

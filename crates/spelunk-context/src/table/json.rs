@@ -1,6 +1,6 @@
 //! JSON documents as records: a list of objects, the longest such list in an object, or an object of similar objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -54,12 +54,26 @@ pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// The entries of an object, in order.
+/// The entries of an object, in order, including those whose key occurs again.
 fn entries(text: &str) -> Option<Vec<(String, &RawValue)>> {
-    let entries: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-    let mut entries: Vec<_> = entries.into_iter().collect();
-    entries.sort_by_key(|(_, value)| offset(text, value.get()));
-    Some(entries)
+    struct Entries<'t>(Vec<(String, &'t RawValue)>);
+    impl<'t> serde::de::Visitor<'t> for Entries<'t> {
+        type Value = Vec<(String, &'t RawValue)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'t>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+            while let Some(entry) = map.next_entry()? {
+                self.0.push(entry);
+            }
+            Ok(self.0)
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let entries = serde::Deserializer::deserialize_map(&mut deserializer, Entries(Vec::new())).ok()?;
+    deserializer.end().ok().map(|()| entries)
 }
 
 /// The offset of a part in its text.

@@ -57,6 +57,14 @@ fn json_lines_have_their_keys() {
     );
 }
 
+#[test]
+fn an_object_of_objects_has_a_row_for_each_entry_even_if_a_key_repeats() {
+    check(
+        &[("e.json", "{\"e1\": {\"a\": 1},\n \"e1\": {\"a\": 2},\n \"e2\": {\"a\": 3}}\n")],
+        &expect![[r#""#]],
+    );
+}
+
 const LOG: &str = "2025-03-07T00:04:39.337Z INFO  gateway req=e47 GET / accepted\n\
     2025-03-07T00:06:19.876Z ERROR stock req=e47 gave up\n  at main.rs:4\n\
     2025-03-07T00:06:20.100Z INFO  gateway req=e48 done\n\

@@ -23,6 +23,7 @@ pub(super) const PROMPTS: [&str; 2] = [SYSTEM, SERVER_SYSTEM];
 
 pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
+/// Per question.
 const QUERIES_MAX: usize = 3;
 /// A small model rarely corrects a query. If its likeliest query has no result, or the model considered a token of it
 /// less likely than this, it writes others, and the first result that `SAME_RESULTS_MIN` of them share is believed.
@@ -39,6 +40,7 @@ const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 const LITERALS_SHOWN_MAX: usize = 3;
+/// Per query.
 const REPAIRS_MAX: usize = 3;
 
 pub(crate) enum RowsOutcome {

@@ -172,6 +172,7 @@ fn joined(rankings: Vec<Vec<Hit>>) -> Vec<Hit> {
         for (place, passage) in ranking.into_iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "places are few")]
             let score = 1.0 / (RANK_SOFTENER + place as f32);
+            // By offset: a document of one long line has many passages.
             let entry = scores.entry((passage.doc_idx, passage.span.start)).or_insert((0.0, passage));
             entry.0 += score;
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use spelunk_types::FrameId;
 
+/// Documents and their bytes.
 type Amount = (u64, u64);
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -69,6 +69,7 @@ struct Token {
     name: String,
     scope: Scope,
     digest: Hash,
+    /// Unix time.
     until_s: Option<u64>,
 }
 

@@ -106,6 +106,7 @@ async fn fleet_gauges(server: &Shared) -> String {
     gauges.map(gauge).concat()
 }
 
+/// Upper bounds.
 const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
 /// Routes times methods times statuses; more would be a bug.
 const SERIES_MAX: usize = 4_096;

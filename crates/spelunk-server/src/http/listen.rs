@@ -113,6 +113,7 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
 /// A stream that closes if the client does not read.
 struct Patient {
     stream: TcpStream,
+    /// How long sent data may stay unread.
     patience: Duration,
     /// Set while a write is blocked.
     stalled: Option<Pin<Box<Sleep>>>,

@@ -12,6 +12,7 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     /// In axum's syntax: `/v1/runs/{run}`.
     pub(crate) path: &'static str,
+    /// `None` for public routes.
     pub(crate) scope: Option<Scope>,
     pub(crate) handler: MethodRouter<Shared>,
     summary: String,

@@ -198,6 +198,7 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
     Ok(engine.new_id())
 }
 
+/// The same for the same fields in any order: `Value` sorts them.
 fn request_digest(request: &Value, files: &[UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {

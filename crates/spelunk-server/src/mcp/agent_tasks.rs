@@ -57,6 +57,7 @@ pub(super) struct TaskSummary {
     pub(super) files: Vec<String>,
     /// Its subject, as one line.
     pub(super) about: String,
+    /// The agent that has it, and until when (Unix time in ms).
     pub(super) leased_to: Option<(String, u64)>,
 }
 

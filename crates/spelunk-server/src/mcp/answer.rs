@@ -1,5 +1,6 @@
-//! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is
-//! also a response, marked as an error, with the code, message and hint that the command line would show.
+//! The response of a tool: text for readers and the same as data for programs, both bounded, so
+//! that no response fills the context window of the calling agent. A failure is also a response, marked as an error,
+//! with the code, message and hint that the command line would show.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};

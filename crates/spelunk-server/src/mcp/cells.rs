@@ -28,6 +28,7 @@ const CELLS_MAX: u64 = 1_000_000;
 
 #[derive(Default)]
 pub(super) struct Consoles {
+    /// By the short id of the run.
     open: Mutex<HashMap<String, Arc<Console>>>,
 }
 

@@ -183,10 +183,11 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
     Ok(rank(&view, query, &RankOptions::new(n_max.max(1), PASSAGES_BYTES_MAX), &mut |_| {})?)
 }
 
-pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
-    let pattern = arguments.text("pattern", 500)?.unwrap_or_else(|| "*".to_owned());
-    let prefix = arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default();
-    let new = NewRegistration::of(state, arguments, "context_id")?;
+pub(super) fn register(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let (new, (pattern, prefix)) = NewRegistration::of(state, arguments, "context_id", |arguments| {
+        let pattern = arguments.text("pattern", 500)?.unwrap_or_else(|| "*".to_owned());
+        Ok((pattern, arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default()))
+    })?;
     if let Some(directory) = new.directory() {
         return register_directory(state, directory, &pattern, &new.kind, &prefix);
     }
@@ -206,16 +207,18 @@ pub(super) struct NewRegistration {
 }
 
 impl NewRegistration {
-    /// Takes the remaining arguments.
-    pub(super) fn of(
+    /// Takes all arguments. `own` takes those that only this tool has.
+    pub(super) fn of<T>(
         state: &State,
         mut arguments: Arguments,
         id_name: &'static str,
-    ) -> Result<Self, Failure> {
+        own: impl FnOnce(&mut Arguments) -> Result<T, Failure>,
+    ) -> Result<(Self, T), Failure> {
         let path = arguments.text("path", 4096)?;
         let text = arguments.text("text", TEXT_CHARS_MAX)?;
         let id = arguments.text(id_name, ID_CHARS_MAX)?;
         let kind = arguments.text("type", ID_CHARS_MAX)?;
+        let own = own(&mut arguments)?;
         let is_replaced = arguments.flag("replace")?;
         arguments.finish()?;
         if text.is_some() && id.is_none() {
@@ -225,7 +228,7 @@ impl NewRegistration {
         drop(state.app.workspace()?);
         let kind = kind_named(state, kind.as_deref().unwrap_or("document"))?;
         let path = path.map(|path| state.admit(&path)).transpose()?;
-        Ok(Self { path, text, id, kind, is_replaced })
+        Ok((Self { path, text, id, kind, is_replaced }, own))
     }
 
     pub(super) fn directory(&self) -> Option<&Path> {
@@ -233,6 +236,7 @@ impl NewRegistration {
     }
 }
 
+/// Declares a kind that is not known yet.
 fn kind_named(state: &State, name: &str) -> Result<ContextKind, Failure> {
     match ContextKind::from_name(name) {
         Some(ContextKind::Custom(name)) => {
@@ -353,6 +357,7 @@ fn batch_max(state: &State) -> usize {
     usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX)
 }
 
+/// A query that fails does not stop the others.
 fn answer_batch(
     state: &State,
     queries: &[Value],

@@ -89,6 +89,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
+    /// Blocking.
     pub(crate) fn ready(
         self,
         state: &State,

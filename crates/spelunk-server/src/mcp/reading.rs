@@ -190,10 +190,10 @@ fn each(
     Ok(ToolAnswer::new(text, json!({ "results": results, "failed": n_failed })))
 }
 
-pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
-    let pattern = arguments.text("pattern", 500)?;
-    let is_personal = arguments.flag("personal")?;
-    let new = NewRegistration::of(state, arguments, "id")?;
+pub(super) fn add(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let (new, (pattern, is_personal)) = NewRegistration::of(state, arguments, "id", |arguments| {
+        Ok((arguments.text("pattern", 500)?, arguments.flag("personal")?))
+    })?;
     if let Some(directory) = new.path.as_deref().filter(|_| is_personal) {
         let report = personal::register(state.store(), directory)?;
         let text = format!("{} added, {} already known", report.registered.len(), report.already.len());

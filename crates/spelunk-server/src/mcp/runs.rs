@@ -44,6 +44,7 @@ pub(super) struct HostAnswers {
     pub(super) questions: Option<Arc<Questions>>,
     pub(super) client_model: ClientModelName,
     pub(super) agent_tasks: Option<Arc<AgentTasks>>,
+    /// To find passages if the client cannot sample after all.
     pub(super) query: Option<Arc<Query>>,
 }
 

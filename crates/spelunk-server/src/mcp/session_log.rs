@@ -178,6 +178,7 @@ pub(super) fn sources(state: &State) -> Result<(Vec<SourceInput>, usize), Usage>
     Ok((std::iter::once(current).chain(earlier).collect(), number))
 }
 
+/// Blocking.
 pub(super) fn answered(
     state: &Arc<State>,
     number: usize,

@@ -63,6 +63,7 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     RoleModels::one(Arc::new(ScriptedModel::new())).request(settings)
 }
 
+/// Returns the run and the last event that was shown.
 async fn run_until_crash(
     app: &App,
     engine: &Engine,

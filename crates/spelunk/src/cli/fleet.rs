@@ -251,6 +251,7 @@ async fn finish(app: &App, fleet: &Fleet, run: &RunId, after_seq: u64, output: O
 /// A temporary directory that must exist until the files are uploaded.
 type Kept = Option<tempfile::TempDir>;
 
+/// The files of a source. Only files that the scan reads are sent.
 fn files_of(
     input: &SourceInput,
     corpus: &Corpus,

@@ -27,6 +27,7 @@ pub(crate) struct Page {
     stop: oneshot::Sender<()>,
 }
 
+/// Serves the page of a run, with source lines from below `roots` only.
 pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
         message: format!("could not serve the page: {error}"),

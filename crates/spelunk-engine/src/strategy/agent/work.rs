@@ -14,6 +14,7 @@ use crate::session::{AgentState, GivenAnswer, Session, changes};
 use crate::transcript::cut;
 use crate::{Frame, FrameError, Task};
 
+/// Per reply.
 const CALLS_MAX: usize = 32;
 /// The most characters of a result that a model is shown, whatever the tool itself allows.
 const OUTPUT_CHARS_MAX: u64 = 40_000;

@@ -63,6 +63,7 @@ pub(super) struct Question {
 pub(super) struct MarkedDocument {
     pub(super) name: String,
     pub(super) title: Option<String>,
+    /// Its text, if the client wants citations of it.
     pub(super) cited: Option<String>,
 }
 
@@ -348,6 +349,7 @@ fn tail(text: &str, chars: usize) -> &str {
     text.get(from..).unwrap_or_default()
 }
 
+/// A title as a document name without path components.
 fn safe_name(title: &str) -> Option<String> {
     let is_good = |c: char| c.is_alphanumeric() || " .-_()".contains(c);
     let name: String = title.chars().map(|c| if is_good(c) { c } else { '_' }).take(100).collect();

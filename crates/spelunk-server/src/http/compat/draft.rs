@@ -15,6 +15,7 @@ pub(super) struct Draft {
     /// The call that is being answered, and its reply so far.
     ordinal: u32,
     reply: String,
+    /// Bytes of the reply.
     n_sent: usize,
     has_sent: bool,
     /// Whether the whole reply is the answer, including code.

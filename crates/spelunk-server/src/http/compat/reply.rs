@@ -17,6 +17,7 @@ use crate::mcp::Ended;
 pub(super) struct ReplyHead {
     pub(super) run: RunId,
     pub(super) model: String,
+    /// Unix time.
     pub(super) created_s: u64,
 }
 

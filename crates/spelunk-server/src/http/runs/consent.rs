@@ -35,6 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// Calls that wait for a decision. Each is decided once.
 #[derive(Default)]
 pub(super) struct Consents {
     waiting: Mutex<HashMap<(RunId, EffectId), oneshot::Sender<bool>>>,

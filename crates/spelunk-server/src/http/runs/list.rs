@@ -233,6 +233,7 @@ pub(super) struct FoundRun {
     pub(super) run: RunId,
     /// `None` for a run without a journal.
     pub(super) workspace: Option<Workspace>,
+    /// Why it has no journal, or why it could not continue.
     pub(super) settled: Option<Ticket>,
 }
 

@@ -81,6 +81,7 @@ pub(super) enum JobKind {
     Begin,
     /// Ask the follow-up question in its ticket.
     More,
+    /// Continue under the limits in its ticket, or its old ones.
     GoOn,
 }
 
@@ -305,6 +306,7 @@ impl RunService {
         live.phase.send_replace(Phase::Over);
     }
 
+    /// Drops the oldest ticket if there are too many.
     fn settle(&self, ticket: Ticket) {
         let dropped = {
             let mut table = lock(&self.table);

@@ -138,6 +138,7 @@ fn n_events(journal: &[Record]) -> u64 {
     journal.iter().filter(is_deed).count() as u64
 }
 
+/// Removes the ticket of an ended run, unless it is still needed.
 async fn put_away(server: &Shared, ticket: Ticket, is_question: bool) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {

@@ -273,6 +273,7 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Returns true if the model seems to be unavailable.
     fn take(&mut self, trial: &Trial) -> Result<bool, Failure> {
         self.results.add(&write_trial(trial))?;
         self.budget.count(trial.cost_microusd);

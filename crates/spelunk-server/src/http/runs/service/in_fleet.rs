@@ -15,6 +15,7 @@ use super::{Job, JobKind, Phase};
 use super::{Live, RunService, key_reused};
 
 impl RunService {
+    /// Blocking.
     pub(in super::super) fn promise_to_fleet(
         &self,
         fleet: &FleetRuns,

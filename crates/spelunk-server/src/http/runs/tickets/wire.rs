@@ -48,10 +48,13 @@ pub(crate) enum Progress {
     Again {
         after_seq: u64,
     },
+    /// Only its idempotency key is remembered.
     Ended,
+    /// It could not start or continue.
     Refused {
         refusal: Box<Refusal>,
     },
+    /// Cancelled before it started.
     Withdrawn,
 }
 
