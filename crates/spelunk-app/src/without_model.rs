@@ -46,6 +46,8 @@ const DOCUMENT_WEIGHT: f32 = 0.5;
 const WORDS_MIN: usize = 4;
 const SHORT_COST: f32 = 0.4;
 const CODE_COST: f32 = 0.2;
+/// For an entry about exactly what is asked, as in a glossary or a list of options.
+const ENTRY_GAIN: f32 = 1.0;
 /// The largest document whose headings are read.
 const HEADINGS_BYTES_MAX: u64 = 1_000_000;
 const HEADINGS_MAX: usize = 6;
@@ -186,7 +188,9 @@ fn sentences_of<'a>(
         } else {
             0.0
         };
-        let score = asked.nearness(&format!("{head}\n{around}")) + asked.nearness(alone) + *of_section - cost;
+        let gain = if asked.is_entry(alone) { ENTRY_GAIN } else { 0.0 };
+        let score =
+            asked.nearness(&format!("{head}\n{around}")) + asked.nearness(alone) + *of_section + gain - cost;
         let (sentence, lines) = (own.clone(), Rc::clone(&lines));
         chosen.push(Chosen { hit, sentence, lines, headings, score, n_alike: hit.twins });
     }

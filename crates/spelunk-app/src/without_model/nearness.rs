@@ -66,6 +66,21 @@ impl<'a> Asked<'a> {
         if self.embedder.is_some() { 2.0 } else { 1.0 }
     }
 
+    /// Whether a sentence begins with the words of the question and no others, set off from the rest.
+    pub(super) fn is_entry(&self, said: &str) -> bool {
+        let said = said.trim_start_matches(['|', '-', '+', '*', '_', '`', ' ']);
+        let Some((head, rest)) = said.split_once(['|', ':', '*', '_', '`', '\u{2013}', '\u{2014}']) else {
+            return false;
+        };
+        let head = words(head);
+        let is_asked = |word: &String| self.words.iter().any(|asked| is_same(&asked.text, word));
+        let is_named = |asked: &AskedWord| head.iter().any(|word| is_same(&asked.text, word));
+        !head.is_empty()
+            && head.iter().all(is_asked)
+            && self.words.iter().all(is_named)
+            && !words(rest).is_empty()
+    }
+
     /// How much a word contributes to the nearness of a text.
     pub(super) fn weight(&mut self, word: &str) -> f32 {
         let near = words(word).into_iter().map(|word| {

@@ -414,3 +414,16 @@ fn chosen(hit: &Hit, sentence: Range<usize>) -> Chosen<'_> {
     let lines = lines(&hit.text).into();
     Chosen { hit, sentence, lines, headings: Vec::new(), score: 0.0, n_alike: 0 }
 }
+
+#[test]
+fn an_entry_of_a_glossary_or_of_options_is_about_the_words_before_its_mark() {
+    let asked = Asked::of("what is a frame?", &["a frame"], None);
+    for entry in ["| **frame** | one invocation", "- Frames: invocations", "`frame` — an invocation"] {
+        assert!(asked.is_entry(entry), "{entry}");
+    }
+    for other in ["| **frame id** | its number", "A frame: an invocation", "frame", "frame:", "the frame ends"] {
+        assert_eq!(asked.is_entry(other), other.starts_with("A "), "{other}");
+    }
+    let asked = Asked::of("how do I set the cost limit?", &["cost limit"], None);
+    assert!(!asked.is_entry("`cost`: dollars") && !asked.is_entry("limit: calls"));
+}
