@@ -24,9 +24,8 @@ use self::sentences::{Line, lines, sentences};
 use crate::app::App;
 use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
-use crate::failure::Failure;
+use crate::failure::Result;
 
-/// The number of passages considered.
 const HITS_MAX: usize = Query::HITS_MAX;
 /// The most characters printed for the file and the headings of a passage.
 pub(crate) const NAME_CHARS_MAX: usize = 60;
@@ -46,7 +45,6 @@ const DOCUMENT_WEIGHT: f32 = 0.5;
 const WORDS_MIN: usize = 4;
 const SHORT_COST: f32 = 0.4;
 const CODE_COST: f32 = 0.2;
-/// The largest document whose headings are read.
 const HEADINGS_BYTES_MAX: u64 = 1_000_000;
 const HEADINGS_MAX: usize = 6;
 /// The minimum similarity of a passage that shares no word with the question.
@@ -61,7 +59,6 @@ pub struct Found {
     pub notices: Vec<Notice>,
 }
 
-/// A passage, and its best sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPassage {
     pub document: String,
@@ -81,13 +78,12 @@ pub struct FoundPassage {
     pub line_text: Option<String>,
 }
 
-/// Searches by words and by meaning, and computes what can be computed.
 pub fn find(
     app: &App,
     view: &View,
     question: &str,
     progress: &mut dyn FnMut(IndexProgress),
-) -> Result<Found, Failure> {
+) -> Result<Found> {
     let computed = Computed::of(view, question);
     let query = Query { hits_max: HITS_MAX, ..Query::new(question) };
     let folder = index_folder(view);
@@ -234,7 +230,6 @@ impl Chosen<'_> {
         std::ptr::eq(self.hit, other.hit) && self.headings == other.headings
     }
 
-    /// The sentence alone.
     fn line_passage(&self, text: String) -> FoundPassage {
         FoundPassage { line_text: Some(text), ..self.passage_of(self.sentence.clone()) }
     }
@@ -334,7 +329,6 @@ fn printed_chars(text: &str) -> usize {
     lines.map(|line| line.chars().count() + INDENT_CHARS + 1).sum()
 }
 
-/// The headings of documents, cached.
 #[derive(Default)]
 struct Outlines<'a> {
     known: HashMap<&'a str, Option<Vec<Heading>>>,
