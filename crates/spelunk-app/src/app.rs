@@ -24,7 +24,7 @@ pub use without_fleet as fleet;
 use crate::config::{DurabilityChoice, Origin, SandboxChoice, Settings};
 use crate::env::Environment;
 use crate::error_text::Paint;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 use crate::live_runs::LiveRuns;
 use crate::local::ModelFolder;
 use crate::log::LogWriter;
@@ -50,9 +50,7 @@ pub struct App {
     /// The path of the workspace, once it has been determined.
     workspace_root: OnceLock<PathBuf>,
     tools: OnceLock<ExternalTools>,
-    /// Set once the workspace is known to be trusted.
     is_trusted: OnceLock<()>,
-    /// Set once the user was warned that it is not trusted.
     is_told: OnceLock<()>,
     /// When old runs were last looked for.
     pub(crate) cleaned_at_ms: AtomicU64,
@@ -141,7 +139,7 @@ impl App {
     }
 
     /// The workspace, created if necessary. An untrusted workspace is an error.
-    pub fn workspace(&self) -> Result<Workspace, Failure> {
+    pub fn workspace(&self) -> Result<Workspace> {
         let root = self.workspace_root();
         let workspace = if self.is_trusted.get().is_some() && Workspace::exists(&root) {
             Workspace::open(&root)?
@@ -164,7 +162,7 @@ impl App {
     }
 
     /// The workspace, if it exists: reading must not leave traces. An untrusted workspace is opened read-only.
-    pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
+    pub fn existing_workspace(&self) -> Result<Option<Workspace>> {
         let root = self.workspace_root();
         if !Workspace::exists(&root) {
             // The runs of a fleet exist before this process has read any.
@@ -183,52 +181,52 @@ impl App {
     }
 
     /// The workspace for writing, if it exists. An untrusted workspace is an error.
-    pub fn own_workspace(&self) -> Result<Option<Workspace>, Failure> {
+    pub fn own_workspace(&self) -> Result<Option<Workspace>> {
         let is_there = Workspace::exists(&self.workspace_root()) || self.settings.fleet.url.is_some();
         if is_there { self.workspace().map(Some) } else { Ok(None) }
     }
 
     /// This user's key for one purpose. The workspace must exist.
-    pub fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
+    pub fn key(&self, purpose: &str) -> Result<[u8; 32]> {
         let root = self.workspace_root();
         let key = self.user.key(purpose, &root, self.workspace_chosen());
         Ok(key.map_err(|source| JournalError::unusable(&root, source))?)
     }
 
     /// The workspace directory for writing; it need not exist. An untrusted workspace is an error.
-    pub fn own_workspace_dir(&self) -> Result<PrivateDir, Failure> {
+    pub fn own_workspace_dir(&self) -> Result<PrivateDir> {
         let dir = self.own_workspace()?.and_then(|workspace| workspace.dir().cloned());
         Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
     }
 
     /// The workspace directory; it need not exist. Read-only if the workspace is not trusted.
-    pub fn workspace_dir(&self) -> Result<PrivateDir, Failure> {
+    pub fn workspace_dir(&self) -> Result<PrivateDir> {
         let dir = self.existing_workspace()?.and_then(|workspace| workspace.dir().cloned());
         Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
     }
 
     /// An engine for inspecting runs: it creates nothing and changes nothing that is not trusted.
-    pub fn looking_engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
+    pub fn looking_engine(&self, scan: ScanOptions) -> Result<Engine> {
         let workspace = self.existing_workspace()?.ok_or(JournalError::NoRuns)?;
         Ok(self.engine_on(workspace, scan))
     }
 
     /// The engine on this workspace; new runs read their sources with these scan options.
-    pub fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
+    pub fn engine(&self, scan: ScanOptions) -> Result<Engine> {
         Ok(self.engine_on(self.workspace()?, scan))
     }
 
     pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
-        let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let named_models = provider::named_models(&self.settings, &self.environment);
-        let engine = engine.with_named_models(named_models).with_rate_limits(self.rate_limits.clone());
-        let engine = engine.with_tools(self.run_tools()).with_places(self.places());
+        let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
+        let mut engine = engine.with_named_models(named_models).with_tools(self.run_tools());
+        (engine.rate_limits, engine.places) = (self.rate_limits.clone(), self.places());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
-        let embedder = self.embedder.clone();
-        let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
-        let servers = self.servers();
-        let engine = engine.with_servers(move |url| servers.open(url));
-        engine.with_detector(self.settings.detector(), self.detector_key())
+        let (embedder, servers) = (self.embedder.clone(), self.servers());
+        engine.embedder = Arc::new(move || embedder.open(&settings, &environment));
+        engine.servers = Some(Arc::new(move |url| servers.open(url)));
+        (engine.detector, engine.detector_key) = (self.settings.detector(), self.detector_key());
+        engine
     }
 
     pub fn run_tools(&self) -> ExternalTools {
@@ -245,13 +243,12 @@ impl App {
         self.embedder.open(&self.settings, &self.environment)
     }
 
-    /// A key that distinguishes one set of content types from another.
     pub(crate) fn detector_key(&self) -> String {
         format!("{:?}", self.settings.custom_kinds().collect::<Vec<_>>())
     }
 
     /// The sandbox for model code: the flag, else the setting.
-    pub fn sandbox(&self, flag: Option<&str>) -> Result<Sandbox, Failure> {
+    pub fn sandbox(&self, flag: Option<&str>) -> Result<Sandbox> {
         let choice = match flag {
             Some(word) => SandboxChoice::of(word).ok_or_else(|| Usage {
                 message: format!("there is no sandbox `{word}`"),
@@ -273,7 +270,6 @@ impl App {
         RunSettings { limits, cache_replies: self.settings.cache_replies, cost_is_bounded: !is_default }
     }
 
-    /// Prints a message for the user, unless they asked for quiet.
     pub fn say(&self, text: &str) {
         if self.quiet {
             return;
@@ -292,7 +288,6 @@ impl App {
         }
     }
 
-    /// Waits briefly for pending messages to be written.
     pub fn close_log(&self) {
         if let Some(log) = self.log.get() {
             log.close();

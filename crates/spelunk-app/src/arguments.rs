@@ -29,7 +29,6 @@ impl Arguments {
         self.given.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Sets an argument unless it was sent.
     pub fn unless_given(&mut self, name: &'static str, value: Value) {
         if !self.has(name) {
             self.given.insert(name.to_owned(), value);
@@ -107,7 +106,6 @@ impl Arguments {
         }
     }
 
-    /// Rejects arguments that were not taken.
     pub fn finish(self) -> Result<(), Usage> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();

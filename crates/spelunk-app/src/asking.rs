@@ -28,7 +28,7 @@ use spelunk_types::{Focus, ModelRef, RunId, SourceSpec, Strategy};
 use crate::app::App;
 
 use crate::config::StrategyChoice;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 use crate::provider::{self, ChosenModels};
 use crate::retention;
 
@@ -62,7 +62,6 @@ pub struct RoleModels {
     pub root: Arc<dyn Model>,
     /// The model for sub-calls, if a separate one was named.
     pub sub: Option<Arc<dyn Model>>,
-    /// The model for the synthesis, if a separate one was named.
     pub synthesis: Option<Arc<dyn Model>>,
 }
 
@@ -121,11 +120,7 @@ pub struct Ready {
 
 impl Asking {
     /// Decides the strategy, then opens the workspace. `sandbox` is called once the strategy is known.
-    pub fn ready(
-        self,
-        app: &App,
-        sandbox: impl FnOnce(Strategy) -> Result<Sandbox, Failure>,
-    ) -> Result<Ready, Failure> {
+    pub fn ready(self, app: &App, sandbox: impl FnOnce(Strategy) -> Result<Sandbox>) -> Result<Ready> {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
         let strategy = decide(app, &self.tools, self.strategy, &corpus.outline(), model, is_typed)?;
@@ -157,7 +152,7 @@ impl Asking {
 }
 
 /// The strategy for a corpus with images that the user named: one that shows images to a model that accepts them.
-fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<Strategy, Failure> {
+fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<Strategy> {
     let Some(image) = corpus.images().iter().find(|image| image.is_named) else { return Ok(strategy) };
     let (strategy, model) = match strategy {
         Strategy::Direct => (strategy, &models.root),
@@ -179,19 +174,21 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
     if can_see {
         return Ok(strategy);
     }
-    if is_pdf {
-        let message =
-            format!("`{}` contains no text, and `{}` cannot read its pages", image.name, model.reference());
-        let hint = "run text recognition (OCR) over it first, or choose a model that can: `spelunk model show NAME` lists `pdf` \
-                    among its abilities; if this one can, set `pdf = true` in its `[models.NAME]`"
-            .to_owned();
-        return Err(Usage { message, hint }.into());
-    }
-    let message = format!("`{}` cannot see the image `{}`", model.reference(), image.name);
-    let hint = "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
-                `vision = true` in its `[models.NAME]`"
-        .to_owned();
-    Err(Usage { message, hint }.into())
+    let (name, model) = (&image.name, model.reference());
+    let (message, hint) = if is_pdf {
+        (
+            format!("`{name}` contains no text, and `{model}` cannot read its pages"),
+            "run text recognition (OCR) over it first, or choose a model that can: `spelunk model show NAME` lists `pdf` \
+             among its abilities; if this one can, set `pdf = true` in its `[models.NAME]`",
+        )
+    } else {
+        (
+            format!("`{model}` cannot see the image `{name}`"),
+            "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
+             `vision = true` in its `[models.NAME]`",
+        )
+    };
+    Err(Usage::new(message, hint).into())
 }
 
 fn is_messages(source: &SourceSpec) -> bool {
@@ -200,12 +197,12 @@ fn is_messages(source: &SourceSpec) -> bool {
 
 impl Ready {
     /// Starts the run; must be called within a runtime.
-    pub fn start(self) -> Result<RunHandle, Failure> {
+    pub fn start(self) -> Result<RunHandle> {
         Ok(self.engine.start(self.request)?)
     }
 
     /// Starts the run under an id that was reserved earlier.
-    pub fn start_as(self, run: RunId) -> Result<RunHandle, Failure> {
+    pub fn start_as(self, run: RunId) -> Result<RunHandle> {
         Ok(self.engine.start_as(run, self.request)?)
     }
 }
@@ -218,7 +215,7 @@ pub fn go_on(
     (run, more): (&RunId, Option<&str>),
     request: ResumeRequest,
     progress: &mut dyn FnMut(ScanProgress),
-) -> Result<RunHandle, Failure> {
+) -> Result<RunHandle> {
     let engine = app.engine(ScanOptions::default())?.with_sandbox(sandbox).with_tools(tools);
     Ok(match more {
         None => engine.resume(run, request, progress)?,
@@ -227,7 +224,7 @@ pub fn go_on(
 }
 
 /// The models the run was started with, using today's keys.
-pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels, Failure> {
+pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels> {
     let root = begun(run, view)?;
     let known = |model: &ModelRef| provider::recorded(model, &app.settings, &app.environment);
     Ok(RoleModels {
@@ -246,7 +243,7 @@ pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> 
 }
 
 /// Rejects early what the engine would reject: only an agent run with an answer accepts follow-up questions.
-pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Failure> {
+pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<()> {
     require_question(question)?;
     begun(run, view)?;
     let run = run.clone();
@@ -272,7 +269,7 @@ pub fn decide(
     outline: &Outline,
     model: &dyn Model,
     is_typed: bool,
-) -> Result<Strategy, Failure> {
+) -> Result<Strategy> {
     let strategy = match choice {
         // The other strategies cannot call tools.
         StrategyChoice::Auto if !tools.is_empty() => Strategy::Repl,
@@ -297,7 +294,7 @@ pub fn decide(
 }
 
 /// The sources in a form that a resumed run can open again.
-pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
+pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>> {
     let mut sources = Vec::new();
     let shared = engine.workspace().shared();
     let snapshot = |path: &Path, name: Option<&Path>| {
@@ -306,23 +303,12 @@ pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>
         Some(SourceSpec::Snapshot { manifest, file, name })
     };
     for input in inputs {
-        let uploaded = match &input {
-            SourceInput::Path(path) => snapshot(path, None),
-            SourceInput::Typed { path, typed } => snapshot(path, Some(typed)),
-            SourceInput::Text { .. }
-            | SourceInput::Kept { .. }
-            | SourceInput::Database(_)
-            | SourceInput::Objects(_) => None,
-        };
-        if let Some(uploaded) = uploaded {
-            sources.push(uploaded);
-            continue;
-        }
         sources.push(match input {
-            SourceInput::Path(path) => SourceSpec::Path { path: path.display().to_string(), name: None },
-            SourceInput::Typed { path, typed } => {
+            SourceInput::Path(path) => snapshot(&path, None)
+                .unwrap_or_else(|| SourceSpec::Path { path: path.display().to_string(), name: None }),
+            SourceInput::Typed { path, typed } => snapshot(&path, Some(&typed)).unwrap_or_else(|| {
                 SourceSpec::Path { path: path.display().to_string(), name: Some(typed.display().to_string()) }
-            }
+            }),
             SourceInput::Text { name, bytes } | SourceInput::Kept { name, bytes } => {
                 engine.keep_text(&name, &bytes)?
             }

@@ -5,7 +5,7 @@ use std::io;
 
 use spelunk_types::ErrorCode;
 
-use crate::failure::{Failure, FixedError};
+use crate::failure::{FixedError, Result};
 
 /// The work panicked; the panic message is on standard error.
 const BROKE: FixedError = FixedError {
@@ -14,9 +14,7 @@ const BROKE: FixedError = FixedError {
     hint: "see the server's log, or try different arguments",
 };
 
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(BROKE.into()))
 }

@@ -15,14 +15,13 @@ use spelunk_journal::digest;
 
 use crate::app::App;
 
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 
 mod indexed;
 
 pub use indexed::{Indexed, Level};
 
 const FOLDER: &str = "index-v1/contexts";
-/// The maximum number of unreadable contexts that are listed.
 const UNREAD_MAX: usize = 20;
 /// The maximum number of paragraphs compared with a query by meaning: a remote embedding model charges for each.
 const PARAGRAPHS_MAX: usize = 256;
@@ -33,13 +32,11 @@ pub struct ContextQuery {
     pub mode: Mode,
     /// All contexts if empty.
     pub ids: Vec<String>,
-    /// The maximum number of passages per context.
     pub per_context_max: usize,
     pub hits_max: usize,
 }
 
 impl ContextQuery {
-    /// The default number of passages when one context is searched.
     pub const ONE_MAX: usize = 5;
     /// The default number of passages per context, and in total, when all contexts are searched.
     pub const EACH_MAX: usize = 3;
@@ -72,7 +69,6 @@ pub struct FoundInContexts {
     pub hits: Vec<ContextHit>,
     pub(crate) mode: Mode,
     pub(crate) n_searched: u64,
-    /// Contexts that could not be read, with the reason.
     pub(crate) unread: Vec<(String, String)>,
     pub(crate) notices: Vec<Notice>,
 }
@@ -81,8 +77,7 @@ pub struct ContextSearch<'a> {
     pub app: &'a App,
     pub store: &'a ContextStore,
     /// Whether a file may still be read: the roots may have been narrowed since it was registered.
-    pub admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
-    /// Whether a large index may be built in the background.
+    pub admit: &'a dyn Fn(&Path) -> Result<PathBuf>,
     pub in_background: bool,
 }
 
@@ -92,7 +87,7 @@ impl ContextSearch<'_> {
         &self,
         asked: &ContextQuery,
         progress: &mut dyn FnMut(IndexProgress),
-    ) -> Result<FoundInContexts, Failure> {
+    ) -> Result<FoundInContexts> {
         if asked.query.trim().is_empty() {
             let message = "the query is empty".to_owned();
             return Err(Usage { message, hint: "write what to search for".into() }.into());
@@ -129,7 +124,7 @@ impl ContextSearch<'_> {
         Ok(FoundInContexts { hits, mode: found.mode, n_searched, unread, notices: found.notices })
     }
 
-    fn contexts(&self, ids: &[String]) -> Result<Vec<Arc<Context>>, Failure> {
+    fn contexts(&self, ids: &[String]) -> Result<Vec<Arc<Context>>> {
         if ids.is_empty() {
             return Ok(self.store.list());
         }
@@ -137,7 +132,7 @@ impl ContextSearch<'_> {
     }
 
     /// A context as a source: a file is read in place, any other text is copied now.
-    fn source(&self, context: &Context) -> Result<SourceInput, Failure> {
+    fn source(&self, context: &Context) -> Result<SourceInput> {
         let key = key_of(context);
         if let ContextSource::File(path) = &context.source {
             let path = (self.admit)(path)?;
@@ -151,7 +146,7 @@ impl ContextSearch<'_> {
 }
 
 /// Ranks the paragraphs of passages by meaning: a passage may be a page long and cover many topics.
-fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<Vec<Hit>, Failure> {
+fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<Vec<Hit>> {
     let parts: Vec<(&Hit, Paragraph<'_>)> = passages
         .iter()
         .flat_map(|passage| split(&passage.text).into_iter().map(move |part| (passage, part)))
@@ -276,7 +271,7 @@ impl Texts {
         search: &ContextSearch<'_>,
         contexts: Vec<Arc<Context>>,
         must_read: bool,
-    ) -> Result<(Option<Self>, Unread), Failure> {
+    ) -> Result<(Option<Self>, Unread)> {
         let (mut sources, mut unread) = (Vec::new(), Unread::new());
         let (mut keys, mut n_contexts) = (HashSet::new(), 0);
         for context in contexts {

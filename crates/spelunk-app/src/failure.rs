@@ -2,6 +2,8 @@
 
 use spelunk_types::{ErrorCode, Explain};
 
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Any error on its way to the user.
 #[derive(Debug)]
 pub struct Failure(pub Box<dyn Explain + Send + Sync>);
@@ -12,7 +14,6 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// An error without variable parts.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct FixedError {
@@ -31,7 +32,6 @@ impl Explain for FixedError {
     }
 }
 
-/// A request that is invalid as given.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Usage {

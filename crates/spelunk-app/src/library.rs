@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
 use crate::blocking::blocking;
 use crate::context_search::{Indexed, Level};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::provider;
 use crate::render::found::hits_json;
 use crate::reports::render_page;
@@ -202,7 +202,7 @@ impl Spelunk {
     /// Reading the sources blocks; the run itself is driven by the caller's runtime.
     async fn running(
         &self,
-        begin: impl FnOnce() -> Result<RunHandle, Failure> + Send + 'static,
+        begin: impl FnOnce() -> Result<RunHandle> + Send + 'static,
     ) -> Result<Running, Error> {
         let runtime = tokio::runtime::Handle::current();
         let handle = blocking(move || {
@@ -219,13 +219,13 @@ impl std::fmt::Debug for Spelunk {
     }
 }
 
-fn look(app: &App, run: &RunId) -> Result<(spelunk_journal::Workspace, RunView), Failure> {
+fn look(app: &App, run: &RunId) -> Result<(spelunk_journal::Workspace, RunView)> {
     let (workspace, run) = find_run(app, Some(run.as_str()))?;
     let view = read_view(&workspace, &run)?;
     Ok((workspace, view))
 }
 
-fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<RunHandle, Failure> {
+fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<RunHandle> {
     let request = same_models(app, run, view)?.request(app.run_settings());
     let sandbox = match view.strategy {
         Some(strategy) => sandbox_for(app, strategy)?,
@@ -235,7 +235,7 @@ fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<R
 }
 
 /// Only two strategies run code. The others need no worker and never open their sandbox.
-fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
+fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox> {
     match strategy {
         Strategy::Repl | Strategy::Agent | Strategy::Program => app.sandbox(None),
         Strategy::Direct

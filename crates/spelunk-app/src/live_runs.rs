@@ -10,7 +10,6 @@ use spelunk_types::RunId;
 #[derive(Default)]
 pub struct LiveRuns {
     state: Mutex<State>,
-    /// Called whenever a slot becomes free.
     freed: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -30,7 +29,6 @@ pub struct Slot {
 }
 
 impl LiveRuns {
-    /// Sets how many runs may be in progress at once.
     pub fn limit(&self, slots_max: usize) {
         self.state().slots_max = Some(slots_max);
     }
@@ -71,7 +69,6 @@ impl LiveRuns {
 }
 
 impl Slot {
-    /// Records which run is in this place, and how to stop it.
     pub fn hold(&mut self, run: &RunId, cancel: &Cancel) {
         self.runs.state().cancels.insert(run.clone(), cancel.clone());
         self.run = Some(run.clone());

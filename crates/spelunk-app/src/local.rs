@@ -19,11 +19,9 @@ const OFFERED: &str = ".download-offered";
 const NAME_BYTES_MAX: usize = 80;
 const MODELS_MAX: usize = 1_000;
 
-/// How to build a program that can run local models.
 pub const BUILD_COMMAND: &str =
     "cargo install --path crates/spelunk --features embedded --ignore-rust-version";
 
-/// Whether this build can run local models.
 pub const IS_BUILT_IN: bool = cfg!(feature = "embedded");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +72,6 @@ impl ModelFolder {
         std::fs::create_dir_all(&self.path).is_ok() && std::fs::File::create_new(note).is_ok()
     }
 
-    /// The path of the user's catalogue of hosted models, whether or not it exists.
     pub fn catalogue_path(&self) -> PathBuf {
         self.path.join(CATALOGUE)
     }

@@ -8,10 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const LINES_MAX: usize = 1_000;
-/// How long shutdown waits for the last lines to be written.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 
-/// A queue of lines for a reader that may not be reading.
 pub(crate) struct LogWriter {
     /// `None` once the log is closed.
     queue: Mutex<Option<SyncSender<String>>>,

@@ -14,7 +14,7 @@ use crate::app::App;
 
 use crate::blocking::blocking;
 use crate::env;
-use crate::failure::Failure;
+use crate::failure::Result;
 
 const BATCH: usize = 500;
 const SPANS_MAX: usize = 20_000;
@@ -24,7 +24,6 @@ const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
-/// Sends the spans of a run, if a collector is configured.
 pub async fn export(app: &App, run: &RunId) {
     let Some(endpoint) = app.environment.text(env::OTEL_EXPORTER_OTLP_ENDPOINT) else { return };
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
@@ -34,7 +33,7 @@ pub async fn export(app: &App, run: &RunId) {
     }
 }
 
-async fn send(app: &App, run: &RunId, url: &str, headers: &[(String, String)]) -> Result<(), Failure> {
+async fn send(app: &App, run: &RunId, url: &str, headers: &[(String, String)]) -> Result<()> {
     let (workspace, of) = (app.workspace()?, run.clone());
     let spans = blocking(move || {
         let records = workspace.read_journal(&of)?;

@@ -8,26 +8,23 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use spelunk_context::{Context, ContextId, ContextKind, ContextStore, Factory, Metadata, StoreError};
 
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 
-/// The possible locations of the memory graph.
 const GRAPHS: [&str; 3] = ["memory/graph.json", "memory/graph.jsonl", "mindgraph.json"];
 /// Lists further files, one `name: path` per line.
 const COLLECTION: &str = "collection.yaml";
 const COLLECTION_BYTES_MAX: u64 = 1_000_000;
 const YAML_DEPTH_MAX: usize = 32;
 
-/// The result of registering a folder of personal contexts.
 #[derive(Debug, Default)]
 pub struct PersonalReport {
     pub registered: Vec<Arc<Context>>,
     pub already: Vec<ContextId>,
-    /// The number of skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
 /// Registers everything with a known name in the folder.
-pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Failure> {
+pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport> {
     let factory = Factory::new(store);
     let mut report = PersonalReport::default();
     let foundation = factory.foundation(root)?;
@@ -59,7 +56,6 @@ pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Fai
     Ok(report)
 }
 
-/// The names and paths of a collection.
 fn collection(text: &str) -> Result<Vec<(String, String)>, Usage> {
     let pair = |(name, path): (String, Value)| Some((name, path.as_str()?.to_owned()));
     let pairs = match yaml(text) {
@@ -73,8 +69,8 @@ fn collection(text: &str) -> Result<Vec<(String, String)>, Usage> {
 }
 
 /// The user, one project and the contexts in use as one object: `{user, project, working}`.
-pub fn combined(store: &ContextStore, project: Option<&str>, working: &[String]) -> Result<Value, Failure> {
-    let below = |prefix: &str| -> Result<Value, Failure> {
+pub fn combined(store: &ContextStore, project: Option<&str>, working: &[String]) -> Result<Value> {
+    let below = |prefix: &str| -> Result<Value> {
         let mut texts = Map::new();
         for context in store.list() {
             if let Some(name) = context.id.as_str().strip_prefix(prefix) {
@@ -92,7 +88,7 @@ pub fn combined(store: &ContextStore, project: Option<&str>, working: &[String])
     Ok(json!({ "user": below("identity:")?, "project": project, "working": used }))
 }
 
-fn parsed_context(store: &ContextStore, context: &Context) -> Result<Value, Failure> {
+fn parsed_context(store: &ContextStore, context: &Context) -> Result<Value> {
     let text = store.load(context.id.as_str())?;
     let format =
         |metadata: &Metadata| metadata.get("format").or(metadata.get("file_type")).map(str::to_owned);

@@ -11,7 +11,7 @@ use spelunk_types::{Limits, ModelRef};
 
 use crate::app::App;
 use crate::config::nearest;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 use crate::provider;
 use crate::sources::{LeftOut, left_out};
 
@@ -44,7 +44,7 @@ pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mo
 }
 
 /// The configured detector with additional types as users write them: `*.inc=source_code`.
-pub fn detector_with(app: &App, types: &[String]) -> Result<Detector, Failure> {
+pub fn detector_with(app: &App, types: &[String]) -> Result<Detector> {
     let detector = app.settings.detector();
     detector.clone().with_overrides(types).map_err(|error| {
         let known = format!("the types are {}", detector.type_names().join(", "));

@@ -25,7 +25,6 @@ use self::connection::connect;
 use crate::blocking::apart;
 use crate::env::Environment;
 
-/// The timeout for connecting, including handshakes and the password.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much longer than the server we wait before we end a statement ourselves.
 const GRACE: Duration = Duration::from_secs(2);

@@ -19,7 +19,7 @@ use spelunk_types::{ErrorCode, Explain};
 
 pub use self::bounded::BoundedModel;
 pub use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
-use self::keys::{Endpoint, endpoint, required_endpoint};
+use self::keys::{Commands, Endpoint, endpoint, required_endpoint};
 pub use self::list::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
 use self::list::{probe, usual};
 pub use self::nobody::Nobody;
@@ -34,7 +34,6 @@ pub struct ChosenModels {
     pub model: Arc<dyn Model>,
     /// The model for sub-calls, if a separate one was named.
     pub sub_model: Option<Arc<dyn Model>>,
-    /// The model for the synthesis, if a separate one was named.
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// The reason, such as `ANTHROPIC_API_KEY is set`.
     pub because: String,
@@ -49,6 +48,8 @@ impl ChosenModels {
         format!("{root}{sub} ({})", self.because)
     }
 }
+
+type Result<T, E = ProviderError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
@@ -166,11 +167,7 @@ impl UsableModel {
     }
 }
 
-/// Chooses the models for all roles, or none.
-pub async fn choose(
-    settings: &Settings,
-    environment: &Environment,
-) -> Result<Option<ChosenModels>, ProviderError> {
+pub async fn choose(settings: &Settings, environment: &Environment) -> Result<Option<ChosenModels>> {
     let Some(root) = find_root(settings, environment).await? else { return Ok(None) };
     let sub_model = find_sub(settings, environment, &root)?.map(|found| found.model);
     let synthesis_model =
@@ -202,15 +199,12 @@ pub async fn usable(settings: &Settings, environment: &Environment) -> Vec<Arc<d
     models
 }
 
-pub async fn find_root(
-    settings: &Settings,
-    environment: &Environment,
-) -> Result<Option<UsableModel>, ProviderError> {
+pub async fn find_root(settings: &Settings, environment: &Environment) -> Result<Option<UsableModel>> {
     if let Some(found) = find_role_model(settings, environment, &settings.roles.root)? {
         return Ok(Some(found));
     }
     let model = &settings.model;
-    let endpoint = match endpoint(model, environment)? {
+    let endpoint = match endpoint(model, environment, Commands::Run)? {
         None if model.provider == ProviderChoice::Auto && model.probe_local => {
             probe(model.name.as_deref()).await
         }
@@ -234,7 +228,7 @@ pub fn find_sub(
     settings: &Settings,
     environment: &Environment,
     root: &UsableModel,
-) -> Result<Option<UsableModel>, ProviderError> {
+) -> Result<Option<UsableModel>> {
     let default = root.endpoint.defaults.as_ref().and_then(|defaults| defaults.sub.clone());
     match (&settings.roles.sub, default) {
         (RoleModel::Unset, Some(name)) => {
@@ -252,7 +246,7 @@ pub fn find_role(
     environment: &Environment,
     role: &RoleModel,
     root: &UsableModel,
-) -> Result<Option<UsableModel>, ProviderError> {
+) -> Result<Option<UsableModel>> {
     let RoleModel::SameProvider { name } = role else {
         return find_role_model(settings, environment, role);
     };
@@ -267,7 +261,7 @@ fn find_role_model(
     settings: &Settings,
     environment: &Environment,
     role: &RoleModel,
-) -> Result<Option<UsableModel>, ProviderError> {
+) -> Result<Option<UsableModel>> {
     match role {
         RoleModel::Unset | RoleModel::SameProvider { .. } => Ok(None),
         RoleModel::Named { alias, because } => {
@@ -280,11 +274,7 @@ fn find_role_model(
 }
 
 /// A model by the name that the user typed: `[models.NAME]` without its fallbacks, or PROVIDER/NAME.
-pub fn find_by_name(
-    settings: &Settings,
-    environment: &Environment,
-    name: &str,
-) -> Result<UsableModel, ProviderError> {
+pub fn find_by_name(settings: &Settings, environment: &Environment, name: &str) -> Result<UsableModel> {
     match at_provider(name) {
         Some((provider, at)) if !settings.models.contains_key(name) => {
             find_at(&settings.model, environment, provider, at, name)
@@ -298,7 +288,7 @@ pub(crate) fn find_named(
     environment: &Environment,
     alias: &str,
     because: String,
-) -> Result<UsableModel, ProviderError> {
+) -> Result<UsableModel> {
     let named = of_alias(settings, alias)?;
     let mut first = find_one(named, environment)?;
     first.because = because;
@@ -316,20 +306,19 @@ pub(crate) fn find_named(
     Ok(first)
 }
 
-fn of_alias<'a>(settings: &'a Settings, alias: &str) -> Result<&'a NamedModel, ProviderError> {
+fn of_alias<'a>(settings: &'a Settings, alias: &str) -> Result<&'a NamedModel> {
     settings
         .models
         .get(alias)
         .ok_or_else(|| ProviderError::Unknown { name: alias.to_owned(), known: known_names(settings) })
 }
 
-/// The names of `[models.NAME]`, for a message.
 fn known_names(settings: &Settings) -> String {
     settings.models.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// A model of `[models.NAME]` without its fallbacks.
-fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel, ProviderError> {
+fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel> {
     // Only the plain settings have a default sub-model.
     let endpoint = Endpoint { defaults: None, ..required_endpoint(&named.settings, environment)? };
     if endpoint.name.is_none() {
@@ -354,7 +343,7 @@ fn find_at(
     provider: ProviderChoice,
     name: &str,
     because: &str,
-) -> Result<UsableModel, ProviderError> {
+) -> Result<UsableModel> {
     let usual = usual(settings, provider, name);
     let endpoint = required_endpoint(&usual, environment)?;
     found(Endpoint { because: because.to_owned(), ..endpoint }, &usual, environment)
@@ -374,7 +363,7 @@ pub(crate) fn named_models(settings: &Settings, environment: &Environment) -> Na
 }
 
 /// The endpoint with a model name: if none was given, the first one that the server lists.
-async fn with_name(endpoint: Endpoint) -> Result<Endpoint, ProviderError> {
+async fn with_name(endpoint: Endpoint) -> Result<Endpoint> {
     if endpoint.name.is_some() {
         return Ok(endpoint);
     }
@@ -384,11 +373,7 @@ async fn with_name(endpoint: Endpoint) -> Result<Endpoint, ProviderError> {
     Ok(Endpoint { name: Some(name), ..endpoint })
 }
 
-fn found(
-    endpoint: Endpoint,
-    settings: &ModelSettings,
-    environment: &Environment,
-) -> Result<UsableModel, ProviderError> {
+fn found(endpoint: Endpoint, settings: &ModelSettings, environment: &Environment) -> Result<UsableModel> {
     endpoint.check_name()?;
     let model = open(endpoint.provider, endpoint.options(settings.price), settings, environment)?;
     Ok(UsableModel { model, because: endpoint.because.clone(), left_out: Vec::new(), endpoint })

@@ -21,13 +21,9 @@ pub use self::packages::PIPS;
 choice! {
     /// Where a model comes from; the word is for messages and JSON.
     pub Origin {
-        /// The hub.
         Hub = "hub",
-        /// Python packages, by pip.
         Packages = "packages",
-        /// A local file.
         File = "file",
-        /// Already in the folder.
         Folder = "folder",
     }
 }
@@ -36,11 +32,8 @@ choice! {
 pub struct PullRequest {
     /// A catalogue name, `OWNER/REPOSITORY/FILE.gguf` on the hub, or a path.
     pub model: String,
-    /// The name to store it under.
     pub name: Option<String>,
-    /// The only origin to try, if the user restricts it.
     pub only: Option<Origin>,
-    /// Copy a file instead of linking it.
     pub is_copied: bool,
 }
 
@@ -57,7 +50,6 @@ pub struct Pulled {
 pub struct Puller<'a> {
     pub folder: ModelFolder,
     pub hub_url: String,
-    /// The directory that paths are relative to.
     pub current_dir: PathBuf,
     /// Commands that start pip; the first that exists is used.
     pub pips: &'a [&'a [&'a str]],

@@ -11,7 +11,7 @@ use spelunk_types::{Citation, Found, RunId, SourceSpec, truncate};
 
 use crate::app::App;
 use crate::config::choice;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::render::progress::Progress;
 use crate::render::report::html::html;
 use crate::render::report::json::json;
@@ -25,21 +25,15 @@ const EXCERPTS_MAX: usize = 5_000;
 const LINE_CHARS_MAX: usize = 500;
 
 choice! {
-    /// The format of a report.
     pub Format {
-        /// Markdown.
         Markdown = "md",
-        /// One HTML page.
         Html = "html",
-        /// SARIF, for code hosts.
         Sarif = "sarif",
-        /// JSON.
         Json = "json",
     }
 }
 
 impl Format {
-    /// The format that a file name implies.
     pub fn of_path(path: &str) -> Option<Self> {
         let name = path.to_ascii_lowercase();
         let is = |end: &str| name.strip_suffix(end).is_some();
@@ -53,19 +47,14 @@ impl Format {
     }
 }
 
-pub fn render_report(
-    app: &App,
-    workspace: &Workspace,
-    run: &RunId,
-    format: Format,
-) -> Result<String, Failure> {
+pub fn render_report(app: &App, workspace: &Workspace, run: &RunId, format: Format) -> Result<String> {
     let report = RunReport::read(workspace, run)?;
     let excerpts = if needs_sources(format) { excerpts(app, &report) } else { Excerpts::default() };
     Ok(report_text(app, &report, &excerpts, format))
 }
 
 /// The viewer with this run as one file, and the number of texts that were left out.
-pub fn render_page(app: &App, workspace: &Workspace, run: &RunId) -> Result<(String, u64), Failure> {
+pub fn render_page(app: &App, workspace: &Workspace, run: &RunId) -> Result<(String, u64)> {
     let report = RunReport::read(workspace, run)?;
     let (report, excerpts, detector) = (&report, &excerpts(app, &report), &app.settings.detector());
     Ok(exported(&Exported { workspace, run, report, excerpts, detector })?)
@@ -76,7 +65,7 @@ pub fn needs_sources(format: Format) -> bool {
 }
 
 pub fn report_text(app: &App, report: &RunReport, excerpts: &Excerpts, format: Format) -> String {
-    let base = base(app, report.sources());
+    let base = base(app, &report.view.sources);
     let data = ReportData { report, excerpts, base: &base };
     match format {
         Format::Markdown => markdown(report),
@@ -109,7 +98,7 @@ pub fn excerpts(app: &App, report: &RunReport) -> Excerpts {
     }
     let mut progress = Progress::new(app.quiet);
     let corpus = app.looking_engine(report.scan.clone()).and_then(|engine| {
-        Ok(engine.open_corpus(report.sources(), &mut |scan| progress.draw(|| scan_status(&scan)))?)
+        Ok(engine.open_corpus(&report.view.sources, &mut |scan| progress.draw(|| scan_status(&scan)))?)
     });
     progress.clear();
     match corpus {
@@ -127,14 +116,14 @@ fn of_corpus(report: &RunReport, mut places: Vec<CitedLines>, corpus: Corpus) ->
     let n_before = places.len();
     if !is_same {
         // A line number alone proves nothing, because the file may have changed.
-        let claims: Vec<Citation> = places.iter().map(CitedLines::claim).collect();
+        let claims: Vec<Citation> = places.iter().map(|place| place.citation.clone()).collect();
         let looked_up = check_citations(&view, &claims);
         let mut is_there = looked_up.iter().map(|(_, found)| *found == Found::Exact);
-        places.retain(|place| is_there.next().unwrap_or_default() && !place.quote.is_empty());
+        places.retain(|place| is_there.next().unwrap_or_default() && !place.citation.quote.is_empty());
     }
     let mut by_file: BTreeMap<&str, Vec<&CitedLines>> = BTreeMap::new();
     for place in &places {
-        by_file.entry(&place.file).or_default().push(place);
+        by_file.entry(&place.citation.document).or_default().push(place);
     }
     let mut by_place = BTreeMap::new();
     for (file, places) in by_file {
@@ -142,7 +131,7 @@ fn of_corpus(report: &RunReport, mut places: Vec<CitedLines>, corpus: Corpus) ->
         let Ok(reader) = Reader::of_document(&view, document) else { continue };
         for place in places {
             let excerpt = read_around(&reader, place);
-            by_place.extend(excerpt.map(|excerpt| ((file.to_owned(), place.line), excerpt)));
+            by_place.extend(excerpt.map(|excerpt| ((file.to_owned(), place.citation.line), excerpt)));
         }
     }
     let remark = (!is_same)
@@ -151,25 +140,18 @@ fn of_corpus(report: &RunReport, mut places: Vec<CitedLines>, corpus: Corpus) ->
 }
 
 fn read_around(reader: &Reader, place: &CitedLines) -> Option<Excerpt> {
-    let last = place.line_end.clamp(place.line, place.line.saturating_add(LINES_MARKED_MAX - 1));
-    let first_shown = place.line.saturating_sub(LINES_AROUND).max(1);
+    let line = place.citation.line;
+    let last = place.line_end.clamp(line, line.saturating_add(LINES_MARKED_MAX - 1));
+    let first_shown = line.saturating_sub(LINES_AROUND).max(1);
     let lines = reader.lines(first_shown..=last.saturating_add(LINES_AROUND)).ok()?;
     let lines = lines.into_iter().map(|line| truncate(&line, LINE_CHARS_MAX).to_owned()).collect();
-    Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
+    Some(Excerpt { first: first_shown, lines, marked: (line, last) })
 }
 
 struct CitedLines {
-    file: String,
-    line: u64,
+    /// Its quote may be empty.
+    citation: Citation,
     line_end: u64,
-    /// The expected text; may be empty.
-    quote: String,
-}
-
-impl CitedLines {
-    fn claim(&self) -> Citation {
-        Citation { document: self.file.clone(), line: self.line, quote: self.quote.clone() }
-    }
 }
 
 fn places(report: &RunReport) -> Vec<CitedLines> {
@@ -179,21 +161,14 @@ fn places(report: &RunReport) -> Vec<CitedLines> {
             let Some(line) = location.line_start.filter(|line| *line > 0) else { continue };
             // Only the finding's own location was quoted.
             let is_own = *location == merged.finding.location;
-            places.push(CitedLines {
-                file: location.file.clone(),
-                line,
-                line_end: location.line_end.unwrap_or(line),
-                quote: if is_own { merged.finding.evidence.clone() } else { String::new() },
-            });
+            let quote = if is_own { merged.finding.evidence.clone() } else { String::new() };
+            let citation = Citation { document: location.file.clone(), line, quote };
+            places.push(CitedLines { citation, line_end: location.line_end.unwrap_or(line) });
         }
     }
     for citation in report.answer.iter().flat_map(|answer| &answer.citations) {
-        places.push(CitedLines {
-            file: citation.document.clone(),
-            line: citation.line.max(1),
-            line_end: citation.line.max(1),
-            quote: citation.quote.clone(),
-        });
+        let line = citation.line.max(1);
+        places.push(CitedLines { citation: Citation { line, ..citation.clone() }, line_end: line });
     }
     places.truncate(EXCERPTS_MAX);
     places

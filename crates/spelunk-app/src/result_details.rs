@@ -154,7 +154,6 @@ impl Metrics {
     }
 }
 
-/// The errors of a run, oldest first.
 pub(crate) fn errors(view: &RunView) -> Vec<ReportError> {
     view.errors.iter().take(ROWS_MAX).cloned().collect()
 }

@@ -14,7 +14,6 @@ use crate::units::count;
 pub const DAY_MS: u64 = 86_400_000;
 /// The minimum time between two searches for old runs: the more runs there are, the longer listing takes.
 const AGAIN_MS: u64 = 3_600_000;
-/// How many old runs are examined when a run starts.
 const LOOKED_AT_MAX: usize = 50;
 
 pub struct Fate {

@@ -6,13 +6,12 @@ use spelunk_journal::{JournalError, Record, Workspace, archive_summary};
 use spelunk_types::{ErrorCode, Explain, RunId, RunOutcome, Strategy, days_since_1970};
 
 use crate::app::App;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::units::{count, dollars, head};
 
 /// The states that people see, by [`status`].
 pub const STATUSES: [&str; 9] =
     ["running", "waiting", "interrupted", "limited", "answered", "failed", "cancelled", "damaged", "newer"];
-/// Former words for some states.
 pub const STATUSES_FORMER: [&str; 2] = ["open", "stopped"];
 
 /// The states that a word selects: itself, or those that a former word covered.
@@ -25,7 +24,7 @@ pub fn statuses(word: &str) -> Option<Vec<&str>> {
 }
 
 /// The run with this id or prefix; without one, the latest run.
-pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
+pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId)> {
     match app.existing_workspace()? {
         Some(workspace) => {
             let run = workspace.find(name)?;
@@ -36,7 +35,7 @@ pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Fai
 }
 
 /// The state of a run, as far as this engine understands its events.
-pub fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure> {
+pub fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView> {
     let of_run = |source| EngineError::Journal { run: run.clone(), source };
     Ok(fold(&workspace.read_journal(run).map_err(of_run)?))
 }
@@ -74,7 +73,7 @@ fn is_session(view: &RunView) -> bool {
 
 /// The newest run that can be resumed; if there is none, the newest run. Nobody can resume a session, and a run in
 /// progress needs no resuming.
-pub fn find_resumable(app: &App) -> Result<(Workspace, RunId), Failure> {
+pub fn find_resumable(app: &App) -> Result<(Workspace, RunId)> {
     let (workspace, newest) = find_run(app, None)?;
     for run in workspace.runs()?.into_iter().rev() {
         let Ok(view) = read_view(&workspace, &run) else { continue };
@@ -87,7 +86,7 @@ pub fn find_resumable(app: &App) -> Result<(Workspace, RunId), Failure> {
     Ok((workspace, newest))
 }
 
-pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
+pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value> {
     let blobs = workspace.blobs();
     let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
     let (answer, citations) = match view.answer() {
@@ -141,8 +140,7 @@ pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<V
     }))
 }
 
-/// The result of a finished run, as recorded in its journal.
-pub fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<RunResult, Failure> {
+pub fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<RunResult> {
     let answer = match view.answer() {
         Some((text, citations, grounding)) => {
             Some(Answer { text: workspace.blobs().text(text)?, citations: citations.to_vec(), grounding })
@@ -236,45 +234,28 @@ fn when(run: &RunId, now_ms: u64) -> String {
 }
 
 /// One row. A damaged run is listed as such: one bad journal must not hide the others.
-pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
-    let lifecycle = "active";
-    let records = match workspace.read_journal(&run) {
-        Ok(records) => records,
-        Err(error) => {
-            let state = error.code().name().to_owned();
-            let (status, question, active_ms) = (state.clone(), String::new(), None);
-            return Ok(Row {
-                run,
-                lifecycle,
-                state,
-                status,
-                question,
-                strategy: None,
-                model: None,
-                n_calls: 0,
-                cost_microusd: 0,
-                active_ms,
-            });
-        }
+pub fn row(workspace: &Workspace, run: RunId) -> Result<Row> {
+    let (view, damage) = match workspace.read_journal(&run) {
+        Ok(records) => (fold(&records), None),
+        Err(error) => (RunView::default(), Some(error.code().name())),
     };
-    let view = fold(&records);
     let question = view.question.as_ref().map(|question| workspace.blobs().text(question)).transpose()?;
     Ok(Row {
-        state: state(&view),
-        status: status(&view, workspace.is_locked(&run)),
-        lifecycle,
+        lifecycle: "active",
+        state: damage.map_or_else(|| state(&view), str::to_owned),
+        status: damage.map_or_else(|| status(&view, workspace.is_locked(&run)), str::to_owned),
         question: question.unwrap_or_default(),
         strategy: view.chosen.or(view.strategy).map(|strategy| strategy.name().to_owned()),
         model: view.model.as_ref().map(ToString::to_string),
         n_calls: view.n_paid_calls(),
         cost_microusd: view.spent.cost_microusd,
-        active_ms: Some(view.active_ms()),
+        active_ms: damage.is_none().then(|| view.active_ms()),
         run,
     })
 }
 
 /// The runs that are not archived, oldest first.
-pub fn active_rows(workspace: &Workspace) -> Result<Vec<Row>, Failure> {
+pub fn active_rows(workspace: &Workspace) -> Result<Vec<Row>> {
     workspace.runs()?.into_iter().map(|run| row(workspace, run)).collect()
 }
 

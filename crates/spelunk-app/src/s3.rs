@@ -20,13 +20,10 @@ use crate::blocking::apart;
 use crate::env::{self, Environment};
 use crate::provider::{AWS_REGION, aws, now};
 
-/// What the URL of a bucket begins with.
 pub(crate) const S3: &str = "s3://";
-/// Objects that a list may have.
 const LISTED_MAX: usize = 1_000_000;
 /// A list of a thousand objects is shorter.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
-/// Objects that are fetched at the same time.
 const PARALLEL: usize = 16;
 /// How often a request is sent that got no answer, half of one, or that of a server under load.
 const TRIES: u32 = 3;
@@ -65,17 +62,14 @@ struct Bucket {
     url: String,
     place: Result<Place, ObjectError>,
     cache: Cache,
-    /// How much was downloaded so far.
     bytes_fetched: AtomicU64,
 }
 
-/// Where a bucket is, and who asks.
 #[derive(Debug)]
 struct Place {
     bucket: String,
     /// Without a slash at the end.
     prefix: String,
-    /// The URL that keys are appended to.
     base_url: String,
     signer: AwsSigner,
 }
@@ -111,7 +105,6 @@ impl Place {
     }
 }
 
-/// Why there are no keys, or no client.
 fn of_model(problem: &ModelError) -> ObjectError {
     if let ModelError::KeysMissing { detail, .. } = problem {
         let hint = "set `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `AWS_PROFILE`";
@@ -153,7 +146,6 @@ fn waited<T: Send, F: Future<Output = Result<T, ObjectError>>>(
     apart(work).unwrap_or_else(|problem| Err(error(problem.to_string(), "try again")))
 }
 
-/// Why a request failed.
 enum Failed {
     /// Another attempt may succeed.
     Again(ObjectError),
@@ -162,7 +154,6 @@ enum Failed {
     Final(ObjectError),
 }
 
-/// A client for the requests of one call.
 struct Client<'a> {
     place: &'a Place,
     http: reqwest::Client,
@@ -328,7 +319,6 @@ fn late() -> ObjectError {
     error(format!("no answer within {} s", SILENCE_MAX.as_secs()), REACH_HINT)
 }
 
-/// The next bytes of an answer.
 async fn next_chunk(answer: &mut reqwest::Response) -> Result<Option<Vec<u8>>, Failed> {
     let next = tokio::time::timeout(SILENCE_MAX, answer.chunk()).await.map_err(|_| Failed::Again(late()))?;
     let cut = |problem| error(format!("the reply was cut off: {}", deepest_cause(&problem)), "try again");

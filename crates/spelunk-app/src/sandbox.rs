@@ -9,7 +9,7 @@ use spelunk_types::{ErrorCode, WorkBounds, WorkError, WorkLine, Workers};
 
 use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
-use crate::failure::{Failure, FixedError, Usage};
+use crate::failure::{FixedError, Result, Usage};
 
 /// The argument that makes this program a worker. It is hidden from the list of commands.
 pub const OWN_WORD: &str = "worker";
@@ -25,14 +25,12 @@ pub const TASKS: &[Task] = &[
 /// Whether this process would become a worker if it were started with that argument.
 static IS_HOOKED: AtomicBool = AtomicBool::new(false);
 
-/// Marks this program as one that can be started as a worker.
 pub(crate) fn hook() {
     IS_HOOKED.store(true, Ordering::Release);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerPlace {
-    /// This program, which is `spelunk`.
     Own,
     /// This program, which embeds the library, if it registered itself as a worker.
     Hooked,
@@ -49,7 +47,7 @@ const NO_WORKER: FixedError = FixedError {
 };
 
 impl WorkerPlace {
-    fn command(&self) -> Result<WorkerCommand, Failure> {
+    fn command(&self) -> Result<WorkerCommand> {
         let of = |program: PathBuf, word: &str| WorkerCommand { program, arguments: vec![word.into()] };
         match self {
             Self::Own => Ok(of(own_program()?, OWN_WORD)),
@@ -68,11 +66,7 @@ impl Workers for WorkerPlace {
 }
 
 /// Opens the chosen sandbox. Nothing is started before the first cell.
-pub(crate) fn open(
-    choice: SandboxChoice,
-    environment: &Environment,
-    place: &WorkerPlace,
-) -> Result<Sandbox, Failure> {
+pub(crate) fn open(choice: SandboxChoice, environment: &Environment, place: &WorkerPlace) -> Result<Sandbox> {
     let worker = place.command()?;
     Ok(match choice {
         SandboxChoice::Monty => Sandbox::monty(worker),
@@ -80,14 +74,14 @@ pub(crate) fn open(
     })
 }
 
-fn own_program() -> Result<PathBuf, Failure> {
+fn own_program() -> Result<PathBuf> {
     std::env::current_exe().map_err(|error| {
         let message = format!("could not find the path of this program to start its sandbox: {error}");
         Usage { message, hint: "start it by its full path".into() }.into()
     })
 }
 
-fn python(environment: &Environment) -> Result<Python, Failure> {
+fn python(environment: &Environment) -> Result<Python> {
     let path = environment.path(env::PATH).unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("python3"));
     let program = programs.find(|program| program.is_file()).ok_or_else(|| Usage {

@@ -11,17 +11,15 @@ use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
 use crate::env::Environment;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::postgres::{self, is_postgres_url};
 use crate::s3::{self, S3};
 use crate::units::{bytes, count};
 
-/// Whether a source is the URL of a database or of a bucket.
 pub fn is_server_url(typed: &str) -> bool {
     is_postgres_url(typed) || typed.starts_with(S3)
 }
 
-/// Opens databases and buckets by their URLs.
 #[derive(Clone)]
 pub(crate) struct Servers {
     environment: Environment,
@@ -65,7 +63,7 @@ pub fn source(app: &App, typed: &Path) -> SourceInput {
 }
 
 /// The contexts of the workspace, for a user on their own machine.
-pub fn contexts(app: &App, secrets: SecretFiles) -> Result<ContextStore, Failure> {
+pub fn contexts(app: &App, secrets: SecretFiles) -> Result<ContextStore> {
     let settings = StoreSettings { secrets, ..StoreSettings::for_a_person(app.settings.limits.clone()) };
     let clock = Arc::new(|| SystemClock.now_ms());
     let (store, warnings) = ContextStore::open(app.workspace_dir()?, clock, settings)?;
@@ -80,8 +78,8 @@ pub fn contexts(app: &App, secrets: SecretFiles) -> Result<ContextStore, Failure
 pub fn context_source(
     store: &ContextStore,
     id: &str,
-    admit: &dyn Fn(&Path) -> Result<PathBuf, Failure>,
-) -> Result<SourceInput, Failure> {
+    admit: &dyn Fn(&Path) -> Result<PathBuf>,
+) -> Result<SourceInput> {
     let context = store.get(id)?;
     if let ContextSource::File(path) = &context.source {
         return Ok(SourceInput::Typed { path: admit(path)?, typed: context.id.as_str().into() });
@@ -104,12 +102,10 @@ pub(crate) fn left_out(corpus: &Corpus) -> LeftOut {
     LeftOut { skipped: skipped(corpus), over_the_cap: over_the_cap.collect(), redacted: redacted(corpus) }
 }
 
-/// The number of skipped files, by reason.
 pub fn skipped(corpus: &Corpus) -> BTreeMap<String, u64> {
     sums(corpus.reports().iter().map(|report| &report.skipped))
 }
 
-/// The number of redacted secrets, by the rule that found them.
 pub fn redacted(corpus: &Corpus) -> BTreeMap<String, u64> {
     sums(corpus.reports().iter().map(|report| &report.redactions))
 }

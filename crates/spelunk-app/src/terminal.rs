@@ -13,7 +13,6 @@ pub fn stdout_width() -> Option<usize> {
     columns(terminal_size::terminal_size_of(io::stdout()))
 }
 
-/// The width of standard error in columns, if it is a terminal.
 pub fn stderr_width() -> Option<usize> {
     columns(terminal_size::terminal_size_of(io::stderr()))
 }
@@ -22,7 +21,6 @@ fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Optio
     size.map(|(width, _)| usize::from(width.0).max(WIDTH_MIN))
 }
 
-/// The text, wrapped if there is a width.
 pub fn fitted(text: &str, width: Option<usize>) -> Cow<'_, str> {
     width.map_or(Cow::Borrowed(text), |width| Cow::Owned(wrapped(text, width)))
 }

@@ -14,9 +14,8 @@ use tokio::process::Command;
 
 use crate::config::{Settings, ToolCommand, ToolProvider, ToolSource, nearest};
 use crate::env::Environment;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 
-/// The tools that a question may use, from flags.
 #[derive(Debug, Clone, Default)]
 pub struct WantedTools {
     /// Names from the settings.
@@ -25,14 +24,12 @@ pub struct WantedTools {
     pub mcp: Vec<String>,
     /// Tools, or whole sources, that may change something without asking.
     pub allow: Vec<String>,
-    /// Tools, or whole sources, that are excluded.
     pub deny: Vec<String>,
     /// Tools, or whole sources, that child frames may use too.
     pub sub: Vec<String>,
 }
 
 impl WantedTools {
-    /// The tools that every question may use.
     pub fn of_settings(settings: &Settings) -> Self {
         Self { names: settings.tools_on.clone(), ..Self::default() }
     }
@@ -73,7 +70,7 @@ pub async fn open(
     environment: &Environment,
     wanted: &WantedTools,
     complaints: Complaints,
-) -> Result<ExternalTools, Failure> {
+) -> Result<ExternalTools> {
     let mut tools = Vec::new();
     for source in sources(settings, wanted)? {
         tools.extend(open_source(&source, environment, complaints).await?);
@@ -174,7 +171,6 @@ fn command(command: &ToolCommand, environment: &Environment, complaints: Complai
     process
 }
 
-/// A tool of a source, with the settings of the source.
 fn external(
     source: &ToolSource,
     name: String,

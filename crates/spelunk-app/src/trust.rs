@@ -17,7 +17,7 @@ use spelunk_journal::{Disk as _, FileDisk, JournalError, Workspace};
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::env::{self, Environment};
-use crate::failure::Failure;
+use crate::failure::Result;
 
 /// The file in a workspace that contains its id.
 const ID_FILE: &str = "workspace.id";
@@ -108,7 +108,7 @@ impl UserState {
     }
 
     /// Opens the workspace for writing; creates and marks it if it does not exist.
-    pub(crate) fn open(&self, root: &Path, chosen: ChosenBy) -> Result<Workspace, Failure> {
+    pub(crate) fn open(&self, root: &Path, chosen: ChosenBy) -> Result<Workspace> {
         let place = resolved(root);
         let unusable = |source| JournalError::unusable(root, source);
         // Locked until the end, so that another process never sees the workspace without its mark.
@@ -136,7 +136,7 @@ impl UserState {
     }
 
     /// Marks a workspace as trusted. Returns false if it already was.
-    pub fn trust(&self, root: &Path) -> Result<bool, Failure> {
+    pub fn trust(&self, root: &Path) -> Result<bool> {
         let unusable = |source| JournalError::unusable(root, source);
         let place = resolved(root);
         let dir = PrivateDir::new(&place);
@@ -199,7 +199,6 @@ impl UserState {
     }
 }
 
-/// Why an existing workspace may not be written to.
 fn check(root: &Path, chosen: ChosenBy, mark: Option<&mut File>) -> io::Result<Option<Untrusted>> {
     let untrusted = |why| Ok(Some(Untrusted { path: root.display().to_string(), why }));
     if chosen == ChosenBy::Location && is_link(root) {
@@ -249,7 +248,6 @@ fn is_bare(dir: &PrivateDir) -> io::Result<bool> {
     Ok(dir.list("")?.iter().all(is_staging) && dir.first_special("tmp")?.is_none())
 }
 
-/// The user's secret.
 fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
     let read = || {
         let mut bytes = [0; SECRET_BYTES];
@@ -270,7 +268,6 @@ fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
     read()
 }
 
-/// Random bytes from the operating system.
 pub fn random() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

@@ -24,9 +24,8 @@ use self::sentences::{Line, lines, sentences};
 use crate::app::App;
 use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
-use crate::failure::Failure;
+use crate::failure::Result;
 
-/// The number of passages considered.
 const HITS_MAX: usize = Query::HITS_MAX;
 /// The most characters printed for the file and the headings of a passage.
 pub(crate) const NAME_CHARS_MAX: usize = 60;
@@ -63,7 +62,6 @@ pub struct Found {
     pub notices: Vec<Notice>,
 }
 
-/// A passage, and its best sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPassage {
     pub document: String,
@@ -83,13 +81,12 @@ pub struct FoundPassage {
     pub line_text: Option<String>,
 }
 
-/// Searches by words and by meaning, and computes what can be computed.
 pub fn find(
     app: &App,
     view: &View,
     question: &str,
     progress: &mut dyn FnMut(IndexProgress),
-) -> Result<Found, Failure> {
+) -> Result<Found> {
     let computed = Computed::of(view, question);
     let query = Query { hits_max: HITS_MAX, ..Query::new(question) };
     let folder = index_folder(view);
@@ -238,7 +235,6 @@ impl Chosen<'_> {
         std::ptr::eq(self.hit, other.hit) && self.headings == other.headings
     }
 
-    /// The sentence alone.
     fn line_passage(&self, text: String) -> FoundPassage {
         FoundPassage { line_text: Some(text), ..self.passage_of(self.sentence.clone()) }
     }
@@ -338,7 +334,6 @@ fn printed_chars(text: &str) -> usize {
     lines.map(|line| line.chars().count() + INDENT_CHARS + 1).sum()
 }
 
-/// The headings of documents, cached.
 #[derive(Default)]
 struct Outlines<'a> {
     known: HashMap<&'a str, Option<Vec<Heading>>>,

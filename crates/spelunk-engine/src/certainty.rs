@@ -3,7 +3,7 @@
 
 use spelunk_model::{Prompt, Reply};
 
-use crate::{Frame, FrameError};
+use crate::{Frame, Result};
 
 /// The prompt with temperature 0 if the model is small: local servers sample by default, and a
 /// small model's likeliest reply is its best.
@@ -12,7 +12,7 @@ pub(crate) fn steady(frame: &Frame, prompt: Prompt) -> Prompt {
 }
 
 /// Asks a small model for its likeliest reply, and for its certainty; if the server rejects that, asks without.
-pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply, FrameError> {
+pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply> {
     let prompt = steady(frame, prompt);
     match frame.ask(Prompt { wants_certainty: true, ..prompt.clone() }).await {
         Err(error) if error.to_string().contains("logprobs") => frame.ask(prompt).await,

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, Mode, ScanOptions, ScanProgress, View};
-use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
+use spelunk_index::StaticEmbedder;
 use spelunk_journal::{Blobs, Journal, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::{CallPlaces, Model};
 use spelunk_sandbox::Sandbox;
@@ -53,16 +53,18 @@ pub struct Engine {
     sandbox: Sandbox,
     named_models: NamedModels,
     tools: ExternalTools,
-    rate_limits: RateLimits,
+    /// Shared with other engines that call the same models.
+    pub rate_limits: RateLimits,
     /// Other places where calls may be made, such as the nodes of a fleet.
-    places: Option<Arc<dyn CallPlaces>>,
-    /// Opens the embedding model of the index.
-    embedder: OpenEmbedder,
-    /// Opens the databases and buckets of a run that is resumed.
-    servers: Option<OpenServer>,
-    detector: Detector,
-    /// Identifies the detector's settings in the index.
-    detector_key: String,
+    pub places: Option<Arc<dyn CallPlaces>>,
+    /// Opens the embedding model of the index, at the first search.
+    pub embedder: OpenEmbedder,
+    /// Opens the databases and buckets of a run that is resumed, by their URLs.
+    pub servers: Option<OpenServer>,
+    /// Includes the content types defined by the user.
+    pub detector: Detector,
+    /// Identifies the detector's settings in the index: must change whenever the types do.
+    pub detector_key: String,
     /// Held from the first stored text until the run that refers to it has started, to prevent
     /// garbage collection.
     texts_held: Mutex<Option<WorkspaceHold>>,
@@ -104,33 +106,6 @@ impl Engine {
     #[must_use]
     pub fn with_tools(self, tools: ExternalTools) -> Self {
         Self { tools, ..self }
-    }
-
-    /// Shares rate limits with other engines that call the same models.
-    #[must_use]
-    pub fn with_rate_limits(self, rate_limits: RateLimits) -> Self {
-        Self { rate_limits, ..self }
-    }
-
-    /// Makes calls at these places instead of only here.
-    #[must_use]
-    pub fn with_places(self, places: Option<Arc<dyn CallPlaces>>) -> Self {
-        Self { places, ..self }
-    }
-
-    /// Uses another embedding model for the index; it is opened at the first search.
-    #[must_use]
-    pub fn with_embedder(
-        self,
-        open: impl Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync + 'static,
-    ) -> Self {
-        Self { embedder: Arc::new(open), ..self }
-    }
-
-    /// Adds content types defined by the user. `key` must change whenever the types do.
-    #[must_use]
-    pub fn with_detector(self, detector: Detector, key: impl Into<String>) -> Self {
-        Self { detector, detector_key: key.into(), ..self }
     }
 
     /// The workspace of this engine.
@@ -373,7 +348,6 @@ impl Engine {
     }
 }
 
-/// Everything a run needs, whether started or resumed.
 struct Launch {
     run: RunId,
     files: WriterFiles,
@@ -393,7 +367,7 @@ fn check_tools(
     tools: &ExternalTools,
     told: Option<&str>,
 ) -> Result<ExternalTools, EngineError> {
-    let decisions = tools.decisions();
+    let decisions = &tools.decisions;
     if let Some((effect, call)) = view.unknown_effects().find(|(effect, _)| !decisions.contains_key(effect)) {
         let (run, effect, tool) = (run.clone(), effect.clone(), call.tool.clone());
         return Err(EngineError::EffectUnknown { run, effect, tool });
@@ -409,7 +383,6 @@ fn check_tools(
     })
 }
 
-/// Only an agent that has answered can be asked more.
 fn check_may_be_asked(
     run: &RunId,
     view: &RunView,

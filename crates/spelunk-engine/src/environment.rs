@@ -24,7 +24,6 @@ use crate::rows::{LazyTables, query_ms_max};
 use crate::sync::lock;
 use crate::{Frame, Task};
 
-/// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
 
 /// The prelude of a session with these additional names, to distinguish them from the user's variables.
@@ -36,7 +35,6 @@ fn prelude<'a>(given: impl Iterator<Item = &'a str>) -> String {
     prelude + "]\n"
 }
 
-/// Names that the prelude binds at top level.
 fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
     PRELUDE.lines().filter_map(|line| match line.strip_prefix("def ") {
         Some(function) => function.split('(').next(),
@@ -62,14 +60,11 @@ pub(crate) struct Environment {
     retrieval: Option<FrameRetrieval>,
 }
 
-/// The form of `context`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Text written by the parent.
     Note,
-    /// One document, as text.
     Text,
-    /// One JSON document, parsed.
     Json,
     /// One JSON Lines document, as a list of records.
     Records,
@@ -86,7 +81,6 @@ pub(crate) struct OpenEnvironment {
 }
 
 impl Environment {
-    /// Reads what the session starts with. Blocking.
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
@@ -179,7 +173,6 @@ impl Environment {
         }
     }
 
-    /// The names that a session has from the start.
     #[cfg(test)]
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let functions = text_functions::FUNCTIONS.iter().map(|(name, _)| *name);
@@ -200,7 +193,6 @@ impl Environment {
         call.receiver.is_none() && (asks_index() || asks_database())
     }
 
-    /// The same environment with this time limit for queries.
     pub(crate) fn watched(self, watch: &QueryWatch) -> Self {
         Self { watch: watch.clone(), ..self }
     }
@@ -214,7 +206,6 @@ impl Environment {
         self.tables.take_lost()
     }
 
-    /// Answers a host call that looks at text. Blocking.
     pub(crate) fn serve(&self, mut call: HostCall) -> Result<Value, Refusal> {
         if call.receiver.is_some() {
             return self.objects.serve(&mut call);
@@ -323,7 +314,7 @@ impl FrameRetrieval {
 
     fn find(&self, view: &View, text: &str, mode: Mode, hits_max: usize) -> Result<Vec<Hit>, IndexError> {
         let mut show = self.frame.show_indexing();
-        let (passages, notices) = self.frame.finder().find(view, text, mode, hits_max, &mut show)?;
+        let (passages, notices) = self.frame.run().retrieval.find(view, text, mode, hits_max, &mut show)?;
         lock(&self.untold).extend(notices);
         Ok(passages)
     }

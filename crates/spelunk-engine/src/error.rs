@@ -10,6 +10,10 @@ use spelunk_types::{CallId, EffectId, ErrorCode, Explain, FrameId, ModelRef, Run
 use crate::limits::budget::{BudgetExceeded, code_of, limit_reached, raising_flag};
 use crate::schema::SchemaError;
 
+pub(crate) type Result<T, E = FrameError> = std::result::Result<T, E>;
+/// The error is shared by everything that waits for the same write.
+pub(crate) type JournalResult<T = ()> = Result<T, Arc<JournalError>>;
+
 /// Why a frame got no result from outside. A strategy may continue after `Call`, `Child` and `Refused`; the others
 /// end the run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -30,7 +34,6 @@ fn unanswered(frame: &FrameId) -> String {
     if frame.depth() == 0 { "no answer".to_owned() } else { format!("frame `{frame}` failed") }
 }
 
-/// What the frame was not allowed to do.
 fn refused(code: ErrorCode) -> &'static str {
     if code == ErrorCode::DepthExceeded {
         "may not open a deeper child"
@@ -127,24 +130,21 @@ impl Explain for Stop {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
-            Self::Limit(exceeded) => exceeded.hint(),
-            Self::Journal(error) => error.hint(),
-            Self::Source(error) => error.hint(),
+        Some(match self {
+            Self::Limit(exceeded) => return exceeded.hint(),
+            Self::Journal(error) => return error.hint(),
+            Self::Source(error) => return error.hint(),
             Self::Diverged { .. } | Self::ObservationDiverged { .. } | Self::Bug { .. } => {
-                Some("this is a bug: please report it and attach the run's journal".into())
+                "this is a bug: please report it and attach the run's journal".into()
             }
-            Self::InterpreterChanged { .. } => {
-                Some("ask again: matching replies are taken from the cache".into())
-            }
-            Self::EffectUnknown { effect, .. } => Some(decide_hint("RUN", effect)),
-            Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
-            Self::Cancelled => None,
-        }
+            Self::InterpreterChanged { .. } => "ask again: matching replies are taken from the cache".into(),
+            Self::EffectUnknown { effect, .. } => decide_hint("RUN", effect),
+            Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint()?.to_owned(),
+            Self::Cancelled => return None,
+        })
     }
 }
 
-/// What the user can do about a call whose outcome is unknown.
 fn decide_hint(run: &str, effect: &EffectId) -> String {
     format!(
         "check whether it did, then continue with `spelunk resume {run} --tool '{effect}=done'` or `--tool '{effect}=again'`"
@@ -219,39 +219,31 @@ impl Explain for EngineError {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
-            Self::Journal { source, .. } | Self::GivenText { source } => source.hint(),
-            Self::Source(source) => source.hint(),
-            Self::Schema(_) => {
-                Some("use only the keywords of JSON Schema listed in `docs/schemas.md`".into())
-            }
-            Self::NotAgent { .. } => {
-                Some("ask a new question about its files with another `--strategy`".into())
-            }
-            Self::Unfinished { run } => {
-                Some(format!("finish it first with `spelunk resume {}`", run.short()))
-            }
-            Self::EffectUnknown { run, effect, .. } => Some(decide_hint(run.short(), effect)),
-            Self::EffectKnown { run, .. } => Some(format!("resume it with `spelunk resume {}`", run.short())),
-            Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
+        Some(match self {
+            Self::Journal { source, .. } | Self::GivenText { source } => return source.hint(),
+            Self::Source(source) => return source.hint(),
+            Self::Schema(_) => "use only the keywords of JSON Schema listed in `docs/schemas.md`".into(),
+            Self::NotAgent { .. } => "ask a new question about its files with another `--strategy`".into(),
+            Self::Unfinished { run } => format!("finish it first with `spelunk resume {}`", run.short()),
+            Self::EffectUnknown { run, effect, .. } => decide_hint(run.short(), effect),
+            Self::EffectKnown { run, .. } => format!("resume it with `spelunk resume {}`", run.short()),
+            Self::Finished { run } => format!("see it with `spelunk show {}`", run.short()),
             Self::LimitNotRaised { run, limit, value, .. } => {
-                Some(format!("continue: `spelunk resume {} {}`", run.short(), raising_flag(limit, *value)))
+                format!("continue: `spelunk resume {} {}`", run.short(), raising_flag(limit, *value))
             }
-            Self::PartForGood { limit: Some((limit, value)), .. } => Some(format!(
+            Self::PartForGood { limit: Some((limit, value)), .. } => format!(
                 "`limits.{limit}` is fixed for a run; ask again with `--set limits.{limit}={}`: matching replies are taken from the cache",
                 value.saturating_mul(2).max(1)
-            )),
-            Self::PartForGood { limit: None, .. } => {
-                Some("ask again: matching replies are taken from the cache".into())
-            }
-            Self::SettingsChanged { .. } => Some(
-                "resume it with its original settings, or ask again: matching replies are taken from the cache".into(),
             ),
-            Self::CorpusChanged { .. } => {
-                Some("ask again about the new text: matching replies are taken from the cache".into())
+            Self::PartForGood { limit: None, .. } => "ask again: matching replies are taken from the cache".into(),
+            Self::SettingsChanged { .. } => {
+                "resume it with its original settings, or ask again: matching replies are taken from the cache".into()
             }
-            Self::ProgramMissing { .. } => Some("resume it from the program that started it".into()),
-            Self::PriceUnknown { .. } => self.code().hint().map(str::to_owned),
-        }
+            Self::CorpusChanged { .. } => {
+                "ask again about the new text: matching replies are taken from the cache".into()
+            }
+            Self::ProgramMissing { .. } => "resume it from the program that started it".into(),
+            Self::PriceUnknown { .. } => self.code().hint()?.to_owned(),
+        })
     }
 }

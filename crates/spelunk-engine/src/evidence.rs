@@ -12,9 +12,8 @@ use spelunk_types::{Citation, EventKind, Found};
 pub(crate) use self::language::{language_of, not_said};
 pub(crate) use self::support::{Excerpt, support};
 use crate::sync::{blocking, watched};
-use crate::{Answer, Frame, FrameError};
+use crate::{Answer, Frame, Result};
 
-/// The most citations checked per reply.
 const CLAIMS_MAX: usize = 50;
 const QUOTE_BYTES_MAX: usize = 2000;
 
@@ -25,7 +24,7 @@ pub(crate) async fn check_claims(
     view: &View,
     reply: &str,
     beside: Vec<Citation>,
-) -> Result<Answer, FrameError> {
+) -> Result<Answer> {
     let (text, claims) = claims(reply, beside);
     let here = view.clone();
     // Looking up quotes reads documents.
@@ -45,7 +44,7 @@ async fn check_rows(
     frame: &Frame,
     view: &View,
     checked: Vec<(Citation, Found)>,
-) -> Result<Vec<(Citation, Found)>, FrameError> {
+) -> Result<Vec<(Citation, Found)>> {
     let (rows, others): (Vec<_>, Vec<_>) = checked.into_iter().partition(|(claim, _)| is_row(claim));
     let claims: Vec<Citation> = rows.into_iter().map(|(claim, _)| claim).collect();
     let what = format!("rows {}", serde_json::to_string(&claims).unwrap_or_default());
@@ -75,7 +74,7 @@ async fn check_rows(
 }
 
 /// Like [`check_claims`], for a model that saw only `shown`.
-pub(crate) async fn check_shown(frame: &Frame, shown: &Shown, reply: &str) -> Result<Answer, FrameError> {
+pub(crate) async fn check_shown(frame: &Frame, shown: &Shown, reply: &str) -> Result<Answer> {
     let (text, claims) = claims(reply, Vec::new());
     let checked = claims.iter().map(|claim| shown.check(claim)).collect();
     settle(frame, text, checked, "a quote in the answer is not in the text shown to the model").await
@@ -91,7 +90,7 @@ async fn settle(
     text: String,
     checked: Vec<(Citation, Found)>,
     none_found: &str,
-) -> Result<Answer, FrameError> {
+) -> Result<Answer> {
     let n_claims = checked.len();
     let mut citations: Vec<Citation> = Vec::new();
     for (citation, found) in checked {
@@ -156,7 +155,6 @@ fn claimed_quote(quote: &str) -> Option<String> {
     quote.get(..quote.floor_char_boundary(QUOTE_BYTES_MAX)).map(str::to_owned)
 }
 
-/// Removes one pair of quotation marks or backticks.
 fn unquoted(quote: &str) -> &str {
     for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
         if let Some(inner) = quote.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)) {

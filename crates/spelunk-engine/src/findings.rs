@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, Event, EventKind, Focus, FrameId, FrameOutcome, RunId, ScanOptions, SourceSpec,
-    Strategy, Text,
+    AnalystReport, BlobId, Event, EventKind, Focus, FrameId, FrameOutcome, RunId, ScanOptions, Strategy, Text,
 };
 
 use crate::journal::wire;
@@ -52,11 +51,6 @@ impl RunReport {
             }
         }
         fold.finish(run, &blobs)
-    }
-
-    /// The sources of the documents.
-    pub fn sources(&self) -> &[SourceSpec] {
-        &self.view.sources
     }
 }
 

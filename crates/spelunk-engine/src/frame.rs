@@ -25,20 +25,15 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use spelunk_context::{Detector, Mode};
 use spelunk_model::Model;
-use spelunk_sandbox::Sandbox;
-use spelunk_types::{FrameId, Limits};
+use spelunk_types::{EventKind, FrameId, Limits};
 
-use self::failure::Failure;
 pub(crate) use self::image::ShownImages;
 pub(crate) use self::record::{ChangedFile, REPLAY_TIME_FACTOR, ToolRecord};
-use self::run::Role;
 pub use self::run::RunSettings;
 pub(crate) use self::run::{Models, Run};
 pub(crate) use self::texts::Texts;
-use crate::retrieval::Retrieval;
-use crate::{Answer, FrameError, ModelCapacity, NamedModels, Task};
+use crate::{Answer, ModelCapacity, Result, Task};
 
 /// One recursive invocation inside a run. Clones are handles to the same frame.
 #[derive(Clone)]
@@ -47,7 +42,7 @@ pub struct Frame {
 }
 
 /// A caller's own strategy. It must be deterministic: everything it learns comes from its frame.
-pub type Program = Arc<dyn Fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>> + Send + Sync>;
+pub type Program = Arc<dyn Fn(Frame, Task) -> BoxFuture<'static, Result<Answer>> + Send + Sync>;
 
 struct Shared {
     run: Arc<Run>,
@@ -55,8 +50,8 @@ struct Shared {
     /// The model of this frame, if its parent named one.
     model: Option<Arc<dyn Model>>,
     counters: Counters,
-    /// Failures that the strategy has seen but not yet moved past.
-    unsettled: Mutex<Vec<Failure>>,
+    /// The events of failures that the strategy has seen but not yet moved past.
+    unsettled: Mutex<Vec<(FrameId, EventKind)>>,
 }
 
 /// How many of each the frame has begun: their ordinals, which a replay finds them by.
@@ -86,34 +81,18 @@ impl Frame {
         &self.shared.id
     }
 
-    /// Unix time of the run's start: the same for every process that works on it.
-    pub(crate) fn started_at_ms(&self) -> u64 {
-        self.run().started_at_ms
-    }
-
     /// The limits of the run.
     pub fn limits(&self) -> &Limits {
         &self.run().settings.limits
     }
 
-    /// The limits the run was started with. Text that is shown to a model or stored may mention only these.
-    pub(crate) fn limits_at_start(&self) -> &Limits {
-        &self.run().limits_at_start
-    }
-
-    fn run(&self) -> &Run {
+    pub(crate) fn run(&self) -> &Run {
         &self.shared.run
     }
-}
 
-impl Frame {
     pub(crate) fn model(&self) -> &Arc<dyn Model> {
-        let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
-        self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
-    }
-
-    pub(crate) fn model_reference(&self) -> String {
-        self.model().reference().to_string()
+        let Models { root, sub, .. } = &self.run().models;
+        self.shared.model.as_ref().unwrap_or(if self.id().depth() == 0 { root } else { sub })
     }
 
     pub(crate) fn reader(&self) -> ModelCapacity {
@@ -128,48 +107,7 @@ impl Frame {
         (window - n_reply) / 4 * 3
     }
 
-    /// The sub-model with its URL.
-    pub(crate) fn sub_model_name(&self) -> String {
-        let reference = self.run().model(Role::Sub).reference();
-        format!("{reference} {}", reference.base_url)
-    }
-
-    pub(crate) fn caches_replies(&self) -> bool {
-        self.run().settings.cache_replies
-    }
-
     pub(crate) fn sub_model_reference(&self) -> String {
-        self.run().model(Role::Sub).reference().to_string()
-    }
-
-    pub(crate) fn named_models(&self) -> &NamedModels {
-        &self.run().models.named
-    }
-}
-
-/// What the frames of a run share.
-impl Frame {
-    pub(crate) fn program(&self) -> Option<&Program> {
-        self.run().program.as_ref()
-    }
-
-    pub(crate) fn sandbox(&self) -> &Sandbox {
-        &self.run().sandbox
-    }
-
-    pub(crate) fn detector(&self) -> &Detector {
-        &self.run().detector
-    }
-
-    pub(crate) fn mode(&self) -> Mode {
-        self.run().mode
-    }
-
-    pub(crate) fn finder(&self) -> &Arc<Retrieval> {
-        &self.run().retrieval
-    }
-
-    pub(crate) fn texts(&self) -> &Arc<Texts> {
-        &self.run().texts
+        self.run().models.sub.reference().to_string()
     }
 }

@@ -44,6 +44,7 @@ pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult, snapshot_input};
 pub use error::{EngineError, FrameError, Stop};
+use error::{JournalResult, Result};
 pub use findings::RunReport;
 pub use frame::{Frame, Program, RunSettings};
 pub use journal::EventStream;

@@ -14,9 +14,8 @@ use spelunk_types::ErrorCode;
 
 use crate::question::sentences;
 use crate::transcript::worded;
-use crate::{Frame, FrameError};
+use crate::{Frame, FrameError, Result};
 
-/// How much of a rejected reply is shown to the model.
 const REPLY_CHARS_MAX: usize = 2_000;
 
 /// Whether code without any explanation may be the answer.
@@ -37,7 +36,6 @@ const HOW: &[&str] =
     &["how do i ", "how to ", "how can i ", "which command ", "what command ", "what is the command "];
 
 impl CodeAlone {
-    /// Decides by the words of a question.
     pub(crate) fn for_question(question: &str) -> Self {
         let lower = question.to_lowercase().replace("one-liner", "oneliner");
         let words: Vec<&str> =
@@ -91,9 +89,9 @@ pub(crate) async fn ask<F>(
     prompt: Prompt,
     code: CodeAlone,
     send: impl Fn(Prompt) -> F,
-) -> Result<Reply, FrameError>
+) -> Result<Reply>
 where
-    F: Future<Output = Result<Reply, FrameError>>,
+    F: Future<Output = Result<Reply>>,
 {
     let reply = send(prompt.clone()).await?;
     ask_again(frame, prompt, reply, code, send).await
@@ -107,9 +105,9 @@ pub(crate) async fn ask_again<F>(
     reply: Reply,
     code: CodeAlone,
     send: impl Fn(Prompt) -> F,
-) -> Result<Reply, FrameError>
+) -> Result<Reply>
 where
-    F: Future<Output = Result<Reply, FrameError>>,
+    F: Future<Output = Result<Reply>>,
 {
     let Some(fault) = fault_of(&reply, code) else { return Ok(reply) };
     let shown: String = reply.text.chars().take(REPLY_CHARS_MAX).collect();
@@ -123,7 +121,7 @@ where
 
 /// The reply of an intermediate step; `None` if it was empty, which is skipped there. The failure is recorded, so that a
 /// resumed run takes the same path.
-pub(crate) fn unless_empty(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
+pub(crate) fn unless_empty(asked: Result<Reply>) -> Result<Option<Reply>> {
     match asked {
         Ok(reply) => Ok(Some(reply).filter(|reply| !reply.is_empty())),
         Err(FrameError::Call { code: ErrorCode::ModelReplyEmpty, .. }) => Ok(None),
@@ -161,7 +159,6 @@ fn is_invisible(c: char) -> bool {
         || (c.is_control() && !c.is_whitespace())
 }
 
-/// Names that only code of a session uses.
 const SESSION: [&str; 8] =
     ["```repl", "<repl>", "<tool_call>", "FINAL(", "FINAL_VAR(", "llm_query", "rlm_query", "SHOW_VARS("];
 
@@ -198,7 +195,6 @@ const LEAD_WORDS_MAX: usize = 3;
 
 #[derive(Debug, Default)]
 struct Parts {
-    /// Everything that is neither code, a call nor evidence.
     words: String,
     has_code: bool,
     has_call: bool,
@@ -230,7 +226,6 @@ impl Parts {
         }
     }
 
-    /// Takes the part that begins with this line and returns its length.
     fn take(&mut self, line: &str, rest: &str) -> usize {
         let text = line.trim();
         if text.starts_with("```") || text.starts_with("~~~") {

@@ -35,7 +35,6 @@ pub struct Projection {
     state: State,
 }
 
-/// What the files are written from.
 #[derive(Default)]
 struct State {
     view: RunView,
@@ -56,7 +55,6 @@ struct State {
     /// Lines to be appended, by file.
     lines: BTreeMap<&'static str, String>,
     appended: BTreeSet<&'static str>,
-    /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,
     /// The agent's metrics, as in its `metrics.json`.
     counted: serde_json::Map<String, serde_json::Value>,

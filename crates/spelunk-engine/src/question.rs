@@ -22,7 +22,6 @@ fn begins_anew(rest: &str) -> bool {
     rest.strip_prefix(' ').is_some_and(|rest| rest.trim_start().starts_with(char::is_uppercase))
 }
 
-/// The sentences that explain the question.
 pub(crate) fn told(question: &str) -> String {
     let all = question.lines().flat_map(sentences);
     all.filter(|sentence| !sentence.ends_with('?')).collect::<Vec<_>>().join(" ")
@@ -42,7 +41,6 @@ const COUNTING: &str = "how many|how often|how much|count|the number of|total nu
     distribution|histogram|most common|most frequent|least common|top 3|top 5|top 10|top ten|percentage|percent|\
     share of|per day|per hour|per month|frequency|list all|list every|all the|every|group by|rank";
 
-/// The most names per search.
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
 

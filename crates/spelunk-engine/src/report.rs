@@ -36,7 +36,6 @@ pub struct CountedValues {
     pub total: Option<u64>,
 }
 
-/// The merged reports of one content type, or of all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Gathered {
     /// The most severe and most frequent first.

@@ -15,7 +15,6 @@ use spelunk_index::{
 
 use crate::sync::lock;
 
-/// How many names identify a corpus.
 const NAMES_MAX: usize = 1000;
 
 /// The most bytes of passages that are ranked without an index.
@@ -42,7 +41,6 @@ pub(crate) struct Retrieval {
     pub(crate) directory: Option<(PrivateDir, String)>,
     pub(crate) embedder: OpenEmbedder,
     pub(crate) detector: Detector,
-    /// Identifies the detector's settings.
     pub(crate) detector_key: String,
     /// The whole corpus: the index covers all of it, while a search may look at part of it.
     pub(crate) whole: View,
@@ -133,7 +131,6 @@ impl Retrieval {
         Ok(None)
     }
 
-    /// If a lot of text is not indexed yet, starts indexing in the background and returns a notice.
     fn build_later(&self, (dir, folder): &(PrivateDir, String)) -> Result<Option<Notice>, IndexError> {
         let Ok(embedder) = (self.embedder)() else { return Ok(None) };
         let (options, whole) = (self.update_options(), self.whole.clone());

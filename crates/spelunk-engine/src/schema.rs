@@ -26,7 +26,7 @@ const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// A parsed schema.
 #[derive(Debug)]
 pub struct Schema {
-    text: String,
+    pub(crate) text: String,
     nodes: Vec<Node>,
 }
 
@@ -77,10 +77,6 @@ impl Schema {
         let root: Value =
             serde_json::from_str(text).map_err(|error| SchemaError::Json { why: error.to_string() })?;
         Ok(Self { text: text.to_owned(), nodes: compile::compile(&root)? })
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
     }
 
     /// The schema as sent to a provider.
@@ -142,7 +138,6 @@ struct Rules {
 
 #[derive(Debug)]
 struct Choice {
-    /// Equal for equal values.
     canonical: String,
     /// As written in the schema, truncated.
     shown: String,

@@ -27,7 +27,7 @@ use crate::journal::replay::CellRecord;
 use crate::plain_answer::CodeAlone;
 use crate::sync::blocking;
 use crate::tools::ExternalTools;
-use crate::{Frame, FrameError, Stop, Task};
+use crate::{Frame, FrameError, Result, Stop, Task};
 
 pub(crate) struct Session<'a> {
     pub(crate) frame: &'a Frame,
@@ -63,7 +63,6 @@ struct DoneCell {
     effects: Vec<HostReply>,
 }
 
-/// The result of a cell, as shown to the model.
 pub(crate) enum Ran {
     Printed(String),
     Broke(String),
@@ -71,34 +70,22 @@ pub(crate) enum Ran {
 }
 
 impl<'a> Session<'a> {
-    /// Opens the session of a frame. Also returns the description of `context` for the model.
-    pub(crate) async fn open(frame: &'a Frame, task: &'a Task) -> Result<(Self, String), FrameError> {
-        Self::open_with(frame, task, serve::functions(), "").await
-    }
-
-    /// Opens a session for the scripts of an agent, whose files are those of its desk.
-    pub(crate) async fn open_for_scripts(
+    /// Opens the session of a frame, or of an agent's scripts with this prelude, whose files are those of its desk. Also
+    /// returns the description of `context` for the model.
+    pub(crate) async fn open(
         frame: &'a Frame,
         task: &'a Task,
-        prelude: &str,
-    ) -> Result<Self, FrameError> {
-        let functions = serve::functions().into_iter().chain(serve::desk::functions()).collect();
-        let (session, _) = Self::open_with(frame, task, functions, prelude).await?;
-        Ok(session)
-    }
-
-    async fn open_with(
-        frame: &'a Frame,
-        task: &'a Task,
-        functions: Vec<HostFunction>,
-        prelude: &str,
-    ) -> Result<(Self, String), FrameError> {
-        let tools = frame.tools().iter().map(|tool| HostFunction {
+        scripts: Option<&str>,
+    ) -> Result<(Self, String)> {
+        let mut functions = serve::functions();
+        if scripts.is_some() {
+            functions.extend(serve::desk::functions());
+        }
+        functions.extend(frame.tools().iter().map(|tool| HostFunction {
             name: tool.name.clone(),
             doc: tool.doc(),
             is_awaitable: true,
-        });
-        let functions = functions.into_iter().chain(tools).collect();
+        }));
         let (here, limits, retrieval) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
         // Reading a large view is CPU-bound.
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
@@ -109,9 +96,9 @@ impl<'a> Session<'a> {
             variables.push(images);
             description += &told;
         }
-        let mut setup = environment.setup(variables, functions, frame.started_at_ms());
+        let mut setup = environment.setup(variables, functions, frame.run().started_at_ms);
         setup.prelude += &ExternalTools::batches(frame.tools());
-        setup.prelude += prelude;
+        setup.prelude += scripts.unwrap_or_default();
         let mut session = Self {
             frame,
             task,
@@ -128,13 +115,13 @@ impl<'a> Session<'a> {
             agent: None,
         };
         session.opening = Some(session.start());
-        if frame.sandbox().may_refuse() {
+        if frame.run().sandbox.may_refuse() {
             session.ready().await?;
         }
         Ok((session, description))
     }
 
-    async fn ready(&mut self) -> Result<(), FrameError> {
+    async fn ready(&mut self) -> Result<()> {
         let Some(opening) = self.opening.take() else { return Ok(()) };
         let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         self.interpreter = Some(opened.map_err(|error| broken(self.frame, error))?);
@@ -145,12 +132,12 @@ impl<'a> Session<'a> {
         self.n_cells < self.frame.limits().cells_max
     }
 
-    pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
+    pub(crate) async fn run(&mut self, code: &str) -> Result<Ran> {
         self.n_cells += 1;
         self.check.saw_code(code, self.frame.tools());
         self.ready().await?;
         if let Some(recorded) = self.frame.limited_cell() {
-            let shown = limited(&recorded.output, &recorded.outcome, recorded.taken.has_effects());
+            let shown = limited(&recorded.output, &recorded.outcome, recorded.taken.effects > 0);
             self.frame.record_cell(CellRecord { code: code.to_owned(), ..recorded }).await?;
             return Ok(shown);
         }
@@ -163,7 +150,7 @@ impl<'a> Session<'a> {
         let taken = self.frame.ordinals().since(before);
         let (output, outcome, mut ran) = self.came_to(code, end).await?;
         if let CellOutcome::Limited { .. } = &outcome {
-            ran = limited(&output, &outcome, taken.has_effects());
+            ran = limited(&output, &outcome, taken.effects > 0);
             // A stopped cell is not run again on replay, so its effects are undone.
             self.check = check;
             if let (Some(agent), Some(saved)) = (&mut self.agent, saved) {
@@ -181,12 +168,11 @@ impl<'a> Session<'a> {
         Ok(ran)
     }
 
-    /// The result of a cell: its output, the outcome to record, and the text for the model.
     async fn came_to(
         &mut self,
         code: &str,
         end: Result<CellEnd, InterpreterError>,
-    ) -> Result<(String, CellOutcome, Ran), FrameError> {
+    ) -> Result<(String, CellOutcome, Ran)> {
         Ok(match end {
             Ok(CellEnd::Done { output }) => {
                 let output = output.render();
@@ -241,7 +227,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(crate) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
+    pub(crate) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran> {
         let value = match text {
             FinalText::Value(text) => spelunk_sandbox::Value::from(text.as_str()),
             FinalText::Variable(name) => match self.variable(name).await? {
@@ -256,7 +242,7 @@ impl<'a> Session<'a> {
     }
 
     /// `answer["ready"]`, the protocol of the reference engine.
-    async fn answer_in_variable(&mut self, output: &str) -> Result<Ran, FrameError> {
+    async fn answer_in_variable(&mut self, output: &str) -> Result<Ran> {
         let printed = Ran::Printed(shown(output));
         if self.agent.is_some() {
             // A script of an agent answers in a file.
@@ -279,7 +265,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    async fn variable(&mut self, name: &str) -> Result<Option<spelunk_sandbox::Value>, FrameError> {
+    async fn variable(&mut self, name: &str) -> Result<Option<spelunk_sandbox::Value>> {
         self.ready().await?;
         let name = name.to_owned();
         let looked = self.with(move |interpreter| interpreter.variable(&name)).await;
@@ -292,11 +278,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a cell and serves its calls until it ends. The inner error is a broken interpreter.
-    async fn drive(
-        &mut self,
-        code: &str,
-        time: CellTime,
-    ) -> Result<Result<CellEnd, InterpreterError>, FrameError> {
+    async fn drive(&mut self, code: &str, time: CellTime) -> Result<Result<CellEnd, InterpreterError>> {
         let mut stepped = self.feed(code, time).await;
         loop {
             let calls = match stepped {
@@ -308,7 +290,7 @@ impl<'a> Session<'a> {
             let begun: Vec<_> = calls.into_iter().map(|call| serve::begin(self, call)).collect();
             let effectful: Vec<bool> = begun.iter().map(|begun| begun.is_effect).collect();
             let replies = join_all(begun.into_iter().map(|begun| begun.reply)).await;
-            let replies = replies.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
+            let replies = replies.into_iter().collect::<Result<Vec<_>>>()?;
             let kept = replies.iter().zip(effectful).filter(|(_, is_effect)| *is_effect);
             self.effects.extend(kept.map(|(reply, _)| reply.clone()));
             stepped = self.with(move |interpreter| interpreter.resume(replies)).await;
@@ -330,12 +312,12 @@ impl<'a> Session<'a> {
     }
 
     fn start(&self) -> Opening {
-        let (sandbox, setup) = (self.frame.sandbox().clone(), self.setup.clone());
+        let (sandbox, setup) = (self.frame.run().sandbox.clone(), self.setup.clone());
         tokio::task::spawn_blocking(move || sandbox.open(&setup))
     }
 
     /// Restores the variables from before the failed cell.
-    async fn rebuild(&mut self) -> Result<(), FrameError> {
+    async fn rebuild(&mut self) -> Result<()> {
         self.effects.clear();
         self.opening = Some(self.start());
         self.ready().await?;
@@ -347,7 +329,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs a cell again: its model calls get the same replies.
-    async fn replay(&mut self, code: &str, effects: &[HostReply]) -> Result<(), FrameError> {
+    async fn replay(&mut self, code: &str, effects: &[HostReply]) -> Result<()> {
         let mut effects = effects.iter();
         let mut stepped = self.feed(code, CellTime::Replay).await;
         loop {
@@ -393,7 +375,6 @@ fn broken(frame: &Frame, source: InterpreterError) -> FrameError {
 
 pub(crate) const NOTHING_PRINTED: &str = "Output: (none)";
 
-/// The output of a cell, as shown to the model.
 fn shown(output: &str) -> String {
     if output.trim().is_empty() {
         NOTHING_PRINTED.to_owned()

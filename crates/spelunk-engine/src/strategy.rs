@@ -18,12 +18,12 @@ use spelunk_types::{BlobId, ErrorCode, Strategy};
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
-use crate::{Answer, Frame, FrameError, Task, rows};
+use crate::{Answer, Frame, Result, Task, rows};
 
 /// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed
 /// answer is validated against its schema, an analyst's against its form, and a caller's program is
 /// trusted. In a caller's turn, code is an answer like any other.
-pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer> {
     if let Some(turn) = task.turn.take() {
         return Box::pin(turn::solve(&frame, &task, &turn)).await;
     }
@@ -59,7 +59,7 @@ fn is_in_words(strategy: Strategy) -> bool {
     }
 }
 
-async fn plain(frame: Frame, task: Task) -> Result<Answer, FrameError> {
+async fn plain(frame: Frame, task: Task) -> Result<Answer> {
     let is_plain = task.schema.is_none() && !matches!(task.strategy, Strategy::Analyst | Strategy::Program);
     let answer = solve_as(frame.clone(), task).await?;
     match plain_answer::fault(&answer.text, CodeAlone::IsAnswer).filter(|_| is_plain) {
@@ -68,7 +68,7 @@ async fn plain(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     }
 }
 
-async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
+async fn solve_as(frame: Frame, task: Task) -> Result<Answer> {
     match task.strategy {
         Strategy::Auto => match auto::solve(&frame, &task).await? {
             auto::Outcome::Answered(answer) => Ok(answer),
@@ -89,7 +89,7 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
                 None => Err(frame.refusal(ErrorCode::Bug, "this frame has no assignment".to_owned())),
             }
         }
-        Strategy::Program => match frame.program() {
+        Strategy::Program => match &frame.run().program {
             Some(program) => program(frame.clone(), task).await,
             None => Err(frame.refusal(ErrorCode::Bug, "this run has no program".to_owned())),
         },

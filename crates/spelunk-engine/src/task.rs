@@ -85,7 +85,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer with this evidence.
     pub(crate) fn new(text: String, citations: Vec<Citation>) -> Self {
         let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };
         Self { text, citations, grounding }

@@ -8,7 +8,6 @@ use spelunk_context::{Chunk, Corpus, ScanOptions, Segment, SourceInput, Units, V
 use spelunk_model::{Model, ModelFacts, ModelStream, Prompt, Rate};
 use spelunk_types::{CallId, ModelRef};
 
-/// A view of these documents.
 pub(crate) fn view(files: &[(&str, &str)]) -> View {
     let input = |(name, text): &(&str, &str)| SourceInput::Text {
         name: (*name).to_owned(),
@@ -18,7 +17,6 @@ pub(crate) fn view(files: &[(&str, &str)]) -> View {
     View::of(Arc::new(Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap()))
 }
 
-/// A model that has only a name and a rate.
 pub(crate) struct Named(pub(crate) ModelRef, pub(crate) Rate);
 
 impl Model for Named {

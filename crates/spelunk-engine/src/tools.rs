@@ -90,8 +90,8 @@ pub struct ExternalTools {
     tools: Arc<[ExternalTool]>,
     /// Those that child frames may call.
     of_children: Arc<[ExternalTool]>,
-    consent: Option<ConsentFn>,
-    decisions: BTreeMap<EffectId, EffectDecision>,
+    pub(crate) consent: Option<ConsentFn>,
+    pub(crate) decisions: BTreeMap<EffectId, EffectDecision>,
 }
 
 /// Why a tool cannot be a function of the session.
@@ -175,7 +175,6 @@ impl ExternalTools {
         &self.tools
     }
 
-    /// The tools of a frame at this depth.
     pub(crate) fn at(&self, depth: u32) -> &[ExternalTool] {
         if depth == 0 { &self.tools } else { &self.of_children }
     }
@@ -206,14 +205,6 @@ impl ExternalTools {
         let function =
             |tool: &ExternalTool| BATCH.replace("{batch}", &tool.batch_name()).replace("{name}", &tool.name);
         tools.iter().filter(is_free).map(function).collect()
-    }
-
-    pub(crate) fn consent(&self) -> Option<&ConsentFn> {
-        self.consent.as_ref()
-    }
-
-    pub(crate) fn decisions(&self) -> &BTreeMap<EffectId, EffectDecision> {
-        &self.decisions
     }
 
     /// Their descriptions, for the first event of the journal; `None` if there are none.

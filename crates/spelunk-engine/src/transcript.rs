@@ -29,7 +29,6 @@ const NOTHING: &str = "(nothing)";
 pub(crate) struct TranscriptLimits {
     /// Estimated tokens of the whole prompt above which it is compacted.
     pub(crate) prompt_tokens_max: u64,
-    /// Characters shown of one cell's output.
     pub(crate) output_chars_max: u64,
 }
 
@@ -66,7 +65,6 @@ impl Transcript {
         Self { system, first_user, turns: Vec::new(), is_compacted: false, limits }
     }
 
-    /// Replaces the system prompt, before the first turn.
     pub(crate) fn set_system(&mut self, system: String) {
         debug_assert!(self.turns.is_empty(), "a conversation has begun");
         self.system = system;
@@ -111,7 +109,6 @@ impl Transcript {
         }
     }
 
-    /// Estimates the tokens of the next prompt.
     pub(crate) fn tokens(&self) -> u64 {
         let fixed = estimate_tokens(&self.system).saturating_add(estimate_tokens(&self.first_user.text));
         fixed.saturating_add(tokens_of(&self.turns))
@@ -178,7 +175,6 @@ pub(crate) fn with_message(mut prompt: Prompt, said: &str) -> Prompt {
     prompt
 }
 
-/// The text, or a placeholder if it is empty.
 pub(crate) fn worded(text: String) -> String {
     if text.trim().is_empty() { NOTHING.to_owned() } else { text }
 }

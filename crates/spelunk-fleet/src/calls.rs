@@ -92,13 +92,13 @@ impl Fleet {
     fn calls_subject(&self, model: &ModelRef) -> String {
         let ModelRef { provider, name, base_url } = model;
         let key = blake3::hash(format!("{provider}\n{name}\n{base_url}").as_bytes()).to_hex();
-        format!("{}.calls.{FORMAT}.{key}", self.inner.options.prefix)
+        self.subject(&format!("calls.{FORMAT}.{key}"))
     }
 
     /// The subject under which a kept reply is requested.
     fn kept_subject(&self, model: &ModelRef, said: &[u8]) -> String {
         let key = blake3::hash(&[self.calls_subject(model).as_bytes(), said].concat()).to_hex();
-        format!("{}.kept.{key}", self.inner.options.prefix)
+        self.subject(&format!("kept.{key}"))
     }
 
     /// A line to a node that has the reply to a call, or will have it.
@@ -263,7 +263,6 @@ async fn make_call(fleet: Fleet, model: Arc<dyn Model>, from: Subject, slot: Own
     }
 }
 
-/// The receiver of the reply to a call that this node makes.
 enum Other {
     There(Line),
     /// The node is lost; another one may ask for the reply.
@@ -275,7 +274,6 @@ enum Other {
 
 /// What the receiver did.
 enum Next {
-    /// Nobody wants the reply any longer.
     Over,
     Lost,
     Wanted(Subject),

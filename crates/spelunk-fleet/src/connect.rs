@@ -12,7 +12,7 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
 use tokio::sync::watch;
 
-use crate::FleetError;
+use crate::{FleetError, Result, refused};
 
 /// How long one attempt to connect may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -56,7 +56,6 @@ pub struct FleetOptions {
     pub outage_max: Duration,
 }
 
-/// An open connection with its streams and buckets.
 pub(crate) struct Connected {
     pub(crate) client: Client,
     pub(crate) context: Context,
@@ -78,7 +77,7 @@ pub(crate) struct Connected {
 pub(crate) type Denials = watch::Receiver<Option<(Instant, String)>>;
 
 /// Connects; retries for `patience` if no server answers.
-pub(crate) async fn connect(options: &FleetOptions, patience: Duration) -> Result<Connected, FleetError> {
+pub(crate) async fn connect(options: &FleetOptions, patience: Duration) -> Result<Connected> {
     check_prefix(&options.prefix)?;
     let began = Instant::now();
     let (client, denials) = loop {
@@ -121,7 +120,7 @@ pub(crate) async fn connect(options: &FleetOptions, patience: Duration) -> Resul
     }
 }
 
-async fn try_connect(options: &FleetOptions) -> Result<(Client, Denials), FleetError> {
+async fn try_connect(options: &FleetOptions) -> Result<(Client, Denials)> {
     let unreachable =
         |why: String, is_final: bool| FleetError::Unreachable { url: shown(&options.url), why, is_final };
     let (deny, denials) = watch::channel(None);
@@ -186,7 +185,6 @@ fn is_final(kind: ConnectErrorKind) -> bool {
     }
 }
 
-/// Percent-decodes a part of a URL.
 fn decoded(part: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = part.as_bytes();
@@ -218,7 +216,7 @@ pub(crate) fn shown(url: &str) -> String {
     url.split(',').map(|address| one(address.trim())).collect::<Vec<_>>().join(",")
 }
 
-fn check_prefix(prefix: &str) -> Result<(), FleetError> {
+fn check_prefix(prefix: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !prefix.is_empty() && prefix.len() <= PREFIX_CHARS_MAX && prefix.chars().all(is_plain) {
         return Ok(());
@@ -227,7 +225,6 @@ fn check_prefix(prefix: &str) -> Result<(), FleetError> {
     Err(FleetError::Option { name: "prefix", what: prefix.to_owned(), why })
 }
 
-/// Creates missing streams and buckets.
 struct Maker<'a> {
     context: &'a Context,
     prefix: &'a str,
@@ -240,7 +237,7 @@ impl Maker<'_> {
         options: &FleetOptions,
         client: &Client,
         denials: &Denials,
-    ) -> Result<Connected, FleetError> {
+    ) -> Result<Connected> {
         Ok(Connected {
             journal: self.stream("journal", RetentionPolicy::Limits, "journal.*").await?,
             queue: self.stream("queue", RetentionPolicy::WorkQueue, "queue.*").await?,
@@ -251,8 +248,8 @@ impl Maker<'_> {
             rates: self.bucket("rates", options.lease).await?,
             blobs: self.blobs().await?,
             blob_stream: {
-                let stream = self.context.get_stream_no_info(format!("OBJ_{}_blobs", self.prefix)).await;
-                stream.map_err(|error| FleetError::refused("open the blobs", &error))?
+                let name = format!("OBJ_{}_blobs", self.prefix);
+                self.context.get_stream_no_info(name).await.map_err(refused("open the blobs"))?
             },
             client: client.clone(),
             context: self.context.clone(),
@@ -265,12 +262,7 @@ impl Maker<'_> {
     }
 
     /// A stream that, when full, rejects new messages instead of dropping old ones.
-    async fn stream(
-        &self,
-        name: &str,
-        retention: RetentionPolicy,
-        subject: &str,
-    ) -> Result<Stream, FleetError> {
+    async fn stream(&self, name: &str, retention: RetentionPolicy, subject: &str) -> Result<Stream> {
         let wanted = Config {
             name: format!("{}_{name}", self.prefix),
             subjects: vec![format!("{}.{subject}", self.prefix)],
@@ -288,23 +280,22 @@ impl Maker<'_> {
             }
             Err(error) if is_missing(&error) => {}
             Err(error) => {
-                return Err(FleetError::refused(format!("open the stream `{}`", wanted.name), &error));
+                return Err(refused(format!("open the stream `{}`", wanted.name))(error));
             }
         }
         match self.context.create_stream(wanted.clone()).await {
             Ok(stream) => Ok(stream),
             // Another node created it first.
             Err(error) if is_taken(&error.kind()) => {
-                let opened = self.context.get_stream(&wanted.name).await;
-                let stream = opened.map_err(|error| FleetError::refused("open a stream", &error))?;
+                let stream = self.context.get_stream(&wanted.name).await.map_err(refused("open a stream"))?;
                 check_same(&wanted, &stream.cached_info().config)?;
                 Ok(stream)
             }
-            Err(error) => Err(FleetError::refused(format!("create the stream `{}`", wanted.name), &error)),
+            Err(error) => Err(refused(format!("create the stream `{}`", wanted.name))(error)),
         }
     }
 
-    async fn bucket(&self, name: &str, max_age: Duration) -> Result<kv::Store, FleetError> {
+    async fn bucket(&self, name: &str, max_age: Duration) -> Result<kv::Store> {
         let bucket = format!("{}_{name}", self.prefix);
         let config = kv::Config {
             bucket: bucket.clone(),
@@ -319,8 +310,8 @@ impl Maker<'_> {
                 Ok(store) => store,
                 // Another node created it first.
                 Err(error) => {
-                    let refused = || FleetError::refused(format!("create the bucket `{bucket}`"), &error);
-                    self.context.get_key_value(&bucket).await.map_err(|_| refused())?
+                    let refused = refused(format!("create the bucket `{bucket}`"));
+                    self.context.get_key_value(&bucket).await.map_err(|_| refused(error))?
                 }
             },
         };
@@ -332,7 +323,7 @@ impl Maker<'_> {
         Err(FleetError::Foreign { stream: format!("KV_{bucket}"), what })
     }
 
-    async fn blobs(&self) -> Result<ObjectStore, FleetError> {
+    async fn blobs(&self) -> Result<ObjectStore> {
         let bucket = format!("{}_blobs", self.prefix);
         if let Ok(store) = self.context.get_object_store(&bucket).await {
             return Ok(store);
@@ -345,8 +336,8 @@ impl Maker<'_> {
         match self.context.create_object_store(config).await {
             Ok(store) => Ok(store),
             Err(error) => {
-                let refused = || FleetError::refused(format!("create the object store `{bucket}`"), &error);
-                self.context.get_object_store(&bucket).await.map_err(|_| refused())
+                let refused = refused(format!("create the object store `{bucket}`"));
+                self.context.get_object_store(&bucket).await.map_err(|_| refused(error))
             }
         }
     }
@@ -361,7 +352,7 @@ fn is_taken(kind: &CreateStreamErrorKind) -> bool {
 }
 
 /// Refuses an existing stream that differs from what we would create.
-fn check_same(wanted: &Config, there: &Config) -> Result<(), FleetError> {
+fn check_same(wanted: &Config, there: &Config) -> Result<()> {
     let foreign =
         |what: &str| Err(FleetError::Foreign { stream: wanted.name.clone(), what: what.to_owned() });
     match () {

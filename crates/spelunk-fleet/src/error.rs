@@ -4,6 +4,8 @@ use std::io;
 
 use spelunk_types::{ErrorCode, Explain, RunId};
 
+pub(crate) type Result<T, E = FleetError> = std::result::Result<T, E>;
+
 /// Why the fleet cannot be used, or did not do something.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -41,11 +43,12 @@ pub enum FleetError {
     },
 }
 
-impl FleetError {
-    pub(crate) fn refused(what: impl Into<String>, why: &dyn std::fmt::Display) -> Self {
-        Self::Refused { what: what.into(), why: why.to_string() }
-    }
+/// For `map_err`: the servers did not do this.
+pub(crate) fn refused<E: std::fmt::Display>(what: impl Into<String>) -> impl FnOnce(E) -> FleetError {
+    move |why| FleetError::Refused { what: what.into(), why: why.to_string() }
+}
 
+impl FleetError {
     /// Whether a retry may succeed: the servers did not answer, or a node that may be gone took over.
     pub fn is_outage(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut next = Some(error);

@@ -21,7 +21,7 @@ use spelunk_types::BlobId;
 
 use crate::nodes::entries;
 use crate::snapshot::read_manifest;
-use crate::{Fleet, FleetError, PATIENCE};
+use crate::{Fleet, PATIENCE, Result, refused};
 
 /// How long an unnamed blob is kept; far longer than the difference between any two clocks.
 pub(crate) const GRACE: Duration = Duration::from_hours(24);
@@ -36,13 +36,13 @@ struct Stored {
 }
 
 impl Fleet {
-    async fn stored(&self, blob: &BlobId) -> Result<Option<Stored>, FleetError> {
+    async fn stored(&self, blob: &BlobId) -> Result<Option<Stored>> {
         let subject =
             format!("$O.{}_blobs.M.{}", self.inner.options.prefix, BASE64_URL_SAFE.encode(blob.to_string()));
         let message = match self.connected().blob_stream.get_last_raw_message_by_subject(&subject).await {
             Ok(message) => message,
             Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => return Ok(None),
-            Err(error) => return Err(FleetError::refused("look for a blob", &error)),
+            Err(error) => return Err(refused("look for a blob")(error)),
         };
         let info: Value = serde_json::from_slice(&message.payload).unwrap_or_default();
         let is_there = info["deleted"] != true;
@@ -52,7 +52,7 @@ impl Fleet {
     }
 
     /// Whether the fleet has a blob. Marks it as used, so that it is kept until it is named.
-    pub(crate) async fn has_blob(&self, blob: &BlobId, bytes: u64) -> Result<bool, FleetError> {
+    pub(crate) async fn has_blob(&self, blob: &BlobId, bytes: u64) -> Result<bool> {
         match self.stored(blob).await? {
             Some(stored) if stored.bytes != bytes => return Ok(false),
             Some(stored) if stored.age < USED => return Ok(true),
@@ -63,14 +63,14 @@ impl Fleet {
         match self.connected().blobs.update_metadata(&blob.to_string(), same).await {
             Ok(info) => Ok(!info.deleted),
             Err(error) if matches!(error.kind(), UpdateMetadataErrorKind::NotFound) => Ok(false),
-            Err(error) => Err(FleetError::refused("keep a blob", &error)),
+            Err(error) => Err(refused("keep a blob")(error)),
         }
     }
 
     /// The blobs that jobs and notes name.
-    pub(crate) async fn blobs_of_jobs(&self) -> Result<BTreeSet<BlobId>, FleetError> {
+    pub(crate) async fn blobs_of_jobs(&self) -> Result<BTreeSet<BlobId>> {
         let mut texts: Vec<Vec<u8>> = Vec::new();
-        let subject = format!("{}.queue.*", self.inner.options.prefix);
+        let subject = self.subject("queue.*");
         let mut seq = 1;
         loop {
             match self.connected().queue.direct_get_next_for_subject(&subject, Some(seq)).await {
@@ -79,7 +79,7 @@ impl Fleet {
                     texts.push(job.payload.to_vec());
                 }
                 Err(error) if matches!(error.kind(), DirectGetErrorKind::NotFound) => break,
-                Err(error) => return Err(FleetError::refused("list its jobs", &error)),
+                Err(error) => return Err(refused("list its jobs")(error)),
             }
         }
         texts.extend(entries(&self.connected().runs).await?.into_iter().map(|(_, note)| note.to_vec()));
@@ -101,7 +101,7 @@ impl Fleet {
     }
 
     /// The blobs of the files in a manifest; none if it is not a manifest.
-    pub(crate) async fn files_of(&self, manifest: &BlobId) -> Result<Vec<BlobId>, FleetError> {
+    pub(crate) async fn files_of(&self, manifest: &BlobId) -> Result<Vec<BlobId>> {
         let bytes = self.download(manifest, PATIENCE).await?.unwrap_or_default();
         let files = read_manifest(&bytes).unwrap_or_default();
         Ok(files.into_iter().map(|file| file.blob).collect())
@@ -113,10 +113,9 @@ impl Fleet {
         named: BTreeSet<BlobId>,
         grace: Duration,
         dry_run: bool,
-    ) -> Result<GcReport, FleetError> {
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("list its blobs", error);
-        let listed = self.connected().blobs.list().await.map_err(|error| refused(&error))?;
-        let listed: Vec<_> = listed.try_collect().await.map_err(|error| refused(&error))?;
+    ) -> Result<GcReport> {
+        let listed = self.connected().blobs.list().await.map_err(refused("list its blobs"))?;
+        let listed: Vec<_> = listed.try_collect().await.map_err(refused("list its blobs"))?;
         let mut report = GcReport::default();
         for info in listed {
             // We did not create this object.
@@ -133,8 +132,7 @@ impl Fleet {
                     report.blobs_kept += 1;
                     continue;
                 }
-                let deleted = self.connected().blobs.delete(blob.to_string()).await;
-                deleted.map_err(|error| FleetError::refused("remove a blob", &error))?;
+                self.connected().blobs.delete(blob.to_string()).await.map_err(refused("remove a blob"))?;
             }
             report.files_removed += 1;
             report.bytes_removed += stored.bytes;

@@ -12,12 +12,11 @@ use bytes::Bytes;
 use spelunk_journal::JournalError;
 use spelunk_types::RunId;
 
-use crate::{Fleet, FleetError, lock};
+use crate::{Fleet, Result, lock, refused};
 
 /// A lease is renewed this many times before it would expire.
 const RENEWALS: u32 = 4;
 
-/// The leases of this process.
 pub(crate) struct Leases {
     fleet: Fleet,
     held: Mutex<HashMap<RunId, Weak<Held>>>,
@@ -64,8 +63,8 @@ impl Leases {
         if let Some(held) = all.get(run).and_then(Weak::upgrade) {
             return Ok(RunLease { _held: held, released: None });
         }
-        let (fleet, name) = (self.fleet.clone(), run.clone());
-        let taken = self.fleet.wait(async move { fleet.create_lease(&name).await });
+        let name = run.clone();
+        let taken = self.fleet.wait(|fleet| async move { fleet.create_lease(&name).await });
         let revision = match taken {
             Ok(Some(revision)) => revision,
             Ok(None) => {
@@ -93,10 +92,9 @@ impl Leases {
 
     /// The node that holds the lease. Blocking.
     pub(crate) fn holder(&self, run: &RunId) -> io::Result<Option<String>> {
-        let (fleet, key) = (self.fleet.clone(), run.to_string());
-        Ok(self.fleet.wait(async move {
-            let value = fleet.connected().leases.get(key).await;
-            let value = value.map_err(|error| FleetError::refused("read a lease", &error))?;
+        let key = run.to_string();
+        Ok(self.fleet.wait(|fleet| async move {
+            let value = fleet.connected().leases.get(key).await.map_err(refused("read a lease"))?;
             Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
         })?)
     }
@@ -126,11 +124,11 @@ impl Fleet {
     }
 
     /// The revision of a new lease; `None` if somebody has it.
-    async fn create_lease(&self, run: &RunId) -> Result<Option<u64>, FleetError> {
+    async fn create_lease(&self, run: &RunId) -> Result<Option<u64>> {
         match self.connected().leases.create(run.as_str(), self.lease_value()).await {
             Ok(revision) => Ok(Some(revision)),
             Err(error) if matches!(error.kind(), CreateErrorKind::AlreadyExists) => Ok(None),
-            Err(error) => Err(FleetError::refused("grant a lease", &error)),
+            Err(error) => Err(refused("grant a lease")(error)),
         }
     }
 }
@@ -180,12 +178,12 @@ impl Drop for Held {
         if self.is_lost.load(Ordering::SeqCst) {
             return;
         }
-        let (fleet, run) = (self.leases.fleet.clone(), self.run.clone());
+        let run = self.run.clone();
         let revision = self.revision.load(Ordering::SeqCst);
         // Waits, so that a process that exits now has released it. If this fails, the lease expires.
-        drop(self.leases.fleet.wait(async move {
-            let deleted = fleet.connected().leases.delete_expect_revision(run.as_str(), Some(revision)).await;
-            deleted.map_err(|error| FleetError::refused("release a lease", &error))
+        drop(self.leases.fleet.wait(|fleet| async move {
+            let done = fleet.connected().leases.delete_expect_revision(run.as_str(), Some(revision)).await;
+            done.map_err(refused("release a lease"))
         }));
     }
 }

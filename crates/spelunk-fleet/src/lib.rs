@@ -30,6 +30,7 @@ use tokio::sync::Semaphore;
 use connect::Connected;
 pub use connect::FleetOptions;
 pub use error::FleetError;
+use error::{Result, refused};
 pub use nodes::{FleetStatus, NodeReport};
 pub use queue::QueuedJob;
 pub use snapshot::{SnapshotFile, SnapshotReport};
@@ -81,7 +82,7 @@ impl Drop for OwnRuntime {
 
 impl Fleet {
     /// Connects and creates what is missing. Retries for `patience` if no server answers. Blocking.
-    pub fn connect(options: FleetOptions, patience: Duration) -> Result<Self, FleetError> {
+    pub fn connect(options: FleetOptions, patience: Duration) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("spelunk-fleet")
@@ -132,25 +133,29 @@ impl Fleet {
         &self.inner.connected
     }
 
+    fn subject(&self, rest: &str) -> String {
+        format!("{}.{rest}", self.inner.options.prefix)
+    }
+
     fn subject_of(&self, run: &RunId) -> String {
-        format!("{}.journal.{run}", self.inner.options.prefix)
+        self.subject(&format!("journal.{run}"))
     }
 
     /// Runs `work` to completion from synchronous code.
-    fn wait<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, FleetError>> + Send + 'static,
-    ) -> Result<T, FleetError> {
+    fn wait<T: Send + 'static, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
         let began = Instant::now();
-        self.inner.runtime.wait(work)?.map_err(|error| self.explained(error, began))
+        self.inner.runtime.wait(work(self.clone()))?.map_err(|error| self.explained(error, began))
     }
 
     /// Retries an idempotent operation until the fleet answers: electing a leader takes a while.
-    async fn persistently<T, F: Future<Output = Result<T, FleetError>>>(
+    async fn persistently<T, F: Future<Output = Result<T>>>(
         &self,
         patience: Duration,
         attempt: impl Fn() -> F,
-    ) -> Result<T, FleetError> {
+    ) -> Result<T> {
         let began = Instant::now();
         loop {
             let error = match attempt().await {
@@ -192,10 +197,7 @@ impl Fleet {
 }
 
 impl OwnRuntime {
-    fn wait<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, FleetError> {
+    fn wait<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
         let (tell, told) = mpsc::sync_channel(1);
         self.0.as_ref().ok_or_else(stopped)?.spawn(async move {
             // Fails only if the caller is gone.

@@ -7,7 +7,7 @@ use async_nats::{StatusCode, Subject, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
-use crate::{Fleet, FleetError};
+use crate::{Fleet, Result, refused};
 
 /// How often an end sends a heartbeat.
 const BEAT: Duration = Duration::from_secs(1);
@@ -55,13 +55,12 @@ pub(crate) enum Frame {
 
 impl Line {
     /// Opens an end. The other end may not be known yet.
-    pub(crate) async fn open(fleet: &Fleet, there: Option<Subject>) -> Result<Self, FleetError> {
+    pub(crate) async fn open(fleet: &Fleet, there: Option<Subject>) -> Result<Self> {
         let client = &fleet.connected().client;
         let name = client.new_inbox();
         let name = name.rsplit('.').next().unwrap_or_default();
-        let here = format!("{}.line.{name}", fleet.inner.options.prefix);
-        let arriving = client.subscribe(here.clone()).await;
-        let arriving = arriving.map_err(|error| FleetError::refused("connect two nodes", &error))?;
+        let here = fleet.subject(&format!("line.{name}"));
+        let arriving = client.subscribe(here.clone()).await.map_err(refused("connect two nodes"))?;
         let now = Instant::now();
         Ok(Self {
             fleet: fleet.clone(),
@@ -90,7 +89,6 @@ impl Line {
         drop(fleet.connected().client.publish(there, Bytes::from_static(&[END])).await);
     }
 
-    /// Sends a heartbeat.
     pub(crate) async fn say_here(&mut self) {
         self.beat_at = Instant::now() + BEAT;
         self.publish(Bytes::from_static(&[HERE])).await;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 
-use crate::{Fleet, FleetError};
+use crate::{Fleet, Result, refused};
 
 /// A node's report about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,14 +58,14 @@ impl FleetStatus {
 
 impl Fleet {
     /// Publishes a report of this node, which expires after 30 seconds.
-    pub async fn report(&self, report: &NodeReport) -> Result<(), FleetError> {
+    pub async fn report(&self, report: &NodeReport) -> Result<()> {
         let NodeReport { role, version, slots, running, calls_max, calls } = report;
         let said = json!({
             "role": role, "version": version, "slots": slots, "running": running, "calls_max": calls_max,
             "calls": calls,
         });
-        let put = self.connected().nodes.put(key_of(self.node()), Bytes::from(said.to_string())).await;
-        put.map(drop).map_err(|error| FleetError::refused("register this node", &error))
+        let done = self.connected().nodes.put(key_of(self.node()), Bytes::from(said.to_string())).await;
+        done.map(drop).map_err(refused("register this node"))
     }
 
     /// Removes this node from the fleet.
@@ -76,13 +76,11 @@ impl Fleet {
     }
 
     /// The state of the fleet. Blocking.
-    pub fn status(&self) -> Result<FleetStatus, FleetError> {
-        let fleet = self.clone();
-        self.wait(async move { fleet.read_status().await })
+    pub fn status(&self) -> Result<FleetStatus> {
+        self.wait(|fleet| async move { fleet.read_status().await })
     }
 
-    async fn read_status(&self) -> Result<FleetStatus, FleetError> {
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
+    async fn read_status(&self) -> Result<FleetStatus> {
         let connected = self.connected();
         let mut nodes = BTreeMap::new();
         for (name, said) in entries(&connected.nodes).await? {
@@ -94,11 +92,11 @@ impl Fleet {
         }
         let mut taken = 0;
         let mut consumers = connected.queue.consumers();
-        while let Some(tenant) = consumers.try_next().await.map_err(|error| refused(&error))? {
+        while let Some(tenant) = consumers.try_next().await.map_err(refused("report its state"))? {
             taken += tenant.num_ack_pending as u64;
         }
-        let jobs = connected.queue.get_info().await.map_err(|error| refused(&error))?;
-        let journal = connected.journal.get_info().await.map_err(|error| refused(&error))?;
+        let jobs = connected.queue.get_info().await.map_err(refused("report its state"))?;
+        let journal = connected.journal.get_info().await.map_err(refused("report its state"))?;
         Ok(FleetStatus {
             nodes,
             queued: jobs.state.messages.saturating_sub(taken),
@@ -113,9 +111,7 @@ impl Fleet {
 
 /// All entries of a bucket. The client's own listing would leave a consumer on the server each time,
 /// and the number of consumers is limited.
-pub(crate) async fn entries(
-    bucket: &async_nats::jetstream::kv::Store,
-) -> Result<Vec<(String, Bytes)>, FleetError> {
+pub(crate) async fn entries(bucket: &async_nats::jetstream::kv::Store) -> Result<Vec<(String, Bytes)>> {
     entries_below(bucket, "").await
 }
 
@@ -123,27 +119,23 @@ pub(crate) async fn entries(
 pub(crate) async fn entries_below(
     bucket: &async_nats::jetstream::kv::Store,
     key: &str,
-) -> Result<Vec<(String, Bytes)>, FleetError> {
-    let refused = |error: &dyn std::fmt::Display| FleetError::refused("report its state", error);
-    let subjects = subjects(&bucket.stream, format!("{}{key}>", bucket.prefix)).await?;
+) -> Result<Vec<(String, Bytes)>> {
+    let subjects = subjects(&bucket.stream, format!("{}{key}>", bucket.prefix), "list its subjects").await?;
     let mut entries = Vec::new();
     for key in subjects.iter().filter_map(|subject| subject.strip_prefix(&bucket.prefix)) {
-        if let Some(value) = bucket.get(key).await.map_err(|error| refused(&error))? {
+        if let Some(value) = bucket.get(key).await.map_err(refused("report its state"))? {
             entries.push((key.to_owned(), value));
         }
     }
     Ok(entries)
 }
 
-/// The subjects of a stream that have messages.
-pub(crate) async fn subjects(stream: &Stream, filter: String) -> Result<Vec<String>, FleetError> {
-    let refused = |error: &dyn std::fmt::Display| FleetError::refused("list its subjects", error);
-    let subjects = stream.info_with_subjects(filter).await.map_err(|error| refused(&error))?;
-    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(|error| refused(&error))?;
+pub(crate) async fn subjects(stream: &Stream, filter: String, what: &str) -> Result<Vec<String>> {
+    let subjects = stream.info_with_subjects(filter).await.map_err(refused(what))?;
+    let subjects: Vec<(String, usize)> = subjects.try_collect().await.map_err(refused(what))?;
     Ok(subjects.into_iter().map(|(subject, _)| subject).collect())
 }
 
-/// The name of a node as a key.
 pub(crate) fn key_of(node: &str) -> String {
     node.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }

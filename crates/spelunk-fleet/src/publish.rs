@@ -11,7 +11,7 @@ use async_nats::jetstream::{Error as JetStreamError, ErrorCode};
 use bytes::Bytes;
 use spelunk_types::RunId;
 
-use crate::{AGAIN, Fleet, FleetError};
+use crate::{AGAIN, Fleet, FleetError, Result, refused};
 
 /// The error codes of a full store.
 const FULL: [ErrorCode; 4] = [
@@ -42,14 +42,9 @@ impl Fleet {
 
     /// Appends after message `seq_before` (0 if the journal is empty), at `offset` bytes. Returns the
     /// number of the new message. Blocking.
-    pub(crate) fn publish(
-        &self,
-        run: &RunId,
-        (seq_before, offset): (u64, u64),
-        bytes: &[u8],
-    ) -> Result<u64, FleetError> {
-        let (fleet, run, bytes) = (self.clone(), run.clone(), Bytes::copy_from_slice(bytes));
-        self.wait(async move { fleet.publish_until_stored(run, seq_before, offset, bytes).await })
+    pub(crate) fn publish(&self, run: &RunId, (seq_before, offset): (u64, u64), bytes: &[u8]) -> Result<u64> {
+        let (run, bytes) = (run.clone(), Bytes::copy_from_slice(bytes));
+        self.wait(|fleet| async move { fleet.publish_until_stored(run, seq_before, offset, bytes).await })
     }
 
     async fn publish_until_stored(
@@ -58,7 +53,7 @@ impl Fleet {
         seq_before: u64,
         offset: u64,
         bytes: Bytes,
-    ) -> Result<u64, FleetError> {
+    ) -> Result<u64> {
         let subject = self.subject_of(&run);
         let id = format!("{run}/{offset}/{}", self.inner.writer);
         let began = Instant::now();
@@ -96,12 +91,12 @@ impl Fleet {
     }
 
     /// The number and headers of the last message of a subject, read from the leader of the stream.
-    pub(crate) async fn last_message(&self, subject: &str) -> Result<Option<(u64, HeaderMap)>, FleetError> {
+    pub(crate) async fn last_message(&self, subject: &str) -> Result<Option<(u64, HeaderMap)>> {
         use async_nats::jetstream::stream::LastRawMessageErrorKind;
         match self.connected().journal.get_last_raw_message_by_subject(subject).await {
             Ok(message) => Ok(Some((message.sequence, message.headers))),
             Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => Ok(None),
-            Err(error) => Err(FleetError::refused("read a journal", &error)),
+            Err(error) => Err(refused("read a journal")(error)),
         }
     }
 }

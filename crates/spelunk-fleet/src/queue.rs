@@ -12,7 +12,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::connect::REQUEST;
 use crate::nodes::subjects;
-use crate::{Fleet, FleetError, PATIENCE};
+use crate::{Fleet, PATIENCE, Result, refused};
 
 /// The maximum number of jobs of one tenant in progress in the whole fleet.
 const WORKING_MAX: i64 = 100_000;
@@ -31,25 +31,23 @@ pub struct QueuedJob {
 /// Whose turn it is on this node.
 #[derive(Default)]
 pub(crate) struct Turns {
-    /// The subject of the tenant that was served last.
     last: String,
     consumers: HashMap<String, PullConsumer>,
 }
 
 impl Fleet {
     /// Queues a job durably. A job that is sent twice with the same `id` is queued once. Blocking.
-    pub fn enqueue(&self, tenant: &str, id: &str, job: Vec<u8>) -> Result<(), FleetError> {
+    pub fn enqueue(&self, tenant: &str, id: &str, job: Vec<u8>) -> Result<()> {
         use async_nats::jetstream::message::PublishMessage;
         let tenant = blake3::hash(tenant.as_bytes()).to_hex();
-        let (fleet, subject, id) = (self.clone(), self.queue_subject(&tenant), id.to_owned());
-        self.wait(async move {
-            let refused = |error: &dyn std::fmt::Display| FleetError::refused("queue a run", error);
+        let (subject, id) = (self.subject(&format!("queue.{tenant}")), id.to_owned());
+        self.wait(|fleet| async move {
             let job = Bytes::from(job);
             let send = || async {
                 let message = PublishMessage::build().payload(job.clone()).message_id(&id);
                 let sent = fleet.connected().context.send_publish(subject.clone(), message).await;
-                let acknowledged = sent.map_err(|error| refused(&error))?;
-                acknowledged.await.map(drop).map_err(|error| refused(&error))
+                let acknowledged = sent.map_err(refused("queue a run"))?;
+                acknowledged.await.map(drop).map_err(refused("queue a run"))
             };
             fleet.persistently(PATIENCE, send).await?;
             fleet.wake().await;
@@ -63,16 +61,15 @@ impl Fleet {
     }
 
     /// The next job; waits for at most `patience`.
-    pub async fn next_job(&self, patience: Duration) -> Result<Option<QueuedJob>, FleetError> {
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
-        let (began, filter) = (Instant::now(), self.queue_subject("*"));
+    pub async fn next_job(&self, patience: Duration) -> Result<Option<QueuedJob>> {
+        let (began, filter) = (Instant::now(), self.subject("queue.*"));
         let mut turns = self.inner.turns.lock().await;
-        let woken = self.connected().client.subscribe(self.wake_subject()).await;
-        let mut woken = woken.map_err(|error| refused(&error))?;
+        let woken = self.connected().client.subscribe(self.subject("wake")).await;
+        let mut woken = woken.map_err(refused("deliver a job"))?;
         loop {
             // Discard earlier wake-ups: the list below includes their jobs.
             while let Some(Some(_)) = woken.next().now_or_never() {}
-            let tenants = subjects(&self.connected().queue, filter.clone()).await?;
+            let tenants = subjects(&self.connected().queue, filter.clone(), "list its subjects").await?;
             for tenant in turns.in_order(tenants) {
                 if let Some(message) = self.take(&mut turns, &tenant).await? {
                     turns.last = tenant;
@@ -88,21 +85,20 @@ impl Fleet {
     }
 
     /// The next job of a tenant, if there is one now.
-    async fn take(&self, turns: &mut Turns, tenant: &str) -> Result<Option<Message>, FleetError> {
+    async fn take(&self, turns: &mut Turns, tenant: &str) -> Result<Option<Message>> {
         let consumer = match turns.consumers.remove(tenant) {
             Some(consumer) => consumer,
             None => self.consumer(tenant).await?,
         };
-        let refused = |error: &dyn std::fmt::Display| FleetError::refused("deliver a job", error);
-        let mut jobs = consumer.fetch().max_messages(1).messages().await.map_err(|error| refused(&error))?;
-        let job = tokio::time::timeout(REQUEST, jobs.next()).await.map_err(|error| refused(&error))?;
-        let job = job.transpose().map_err(|error| refused(&error))?;
+        let mut jobs = consumer.fetch().max_messages(1).messages().await.map_err(refused("deliver a job"))?;
+        let job = tokio::time::timeout(REQUEST, jobs.next()).await.map_err(refused("deliver a job"))?;
+        let job = job.transpose().map_err(refused("deliver a job"))?;
         // Reused only if it answered: otherwise it may be gone.
         turns.consumers.insert(tenant.to_owned(), consumer);
         Ok(job)
     }
 
-    async fn consumer(&self, tenant: &str) -> Result<PullConsumer, FleetError> {
+    async fn consumer(&self, tenant: &str) -> Result<PullConsumer> {
         let name = tenant.rsplit('.').next().unwrap_or_default();
         let config = pull::Config {
             durable_name: Some(name.to_owned()),
@@ -115,21 +111,12 @@ impl Fleet {
             inactive_threshold: UNUSED,
             ..pull::Config::default()
         };
-        let consumer = self.connected().queue.get_or_create_consumer(name, config).await;
-        consumer.map_err(|error| FleetError::refused("open the queue", &error))
-    }
-
-    fn queue_subject(&self, tenant: &str) -> String {
-        format!("{}.queue.{tenant}", self.inner.options.prefix)
-    }
-
-    fn wake_subject(&self) -> String {
-        format!("{}.wake", self.inner.options.prefix)
+        self.connected().queue.get_or_create_consumer(name, config).await.map_err(refused("open the queue"))
     }
 
     /// Wakes nodes that wait for jobs. A node that misses it polls.
     async fn wake(&self) {
-        drop(self.connected().client.publish(self.wake_subject(), Bytes::new()).await);
+        drop(self.connected().client.publish(self.subject("wake"), Bytes::new()).await);
     }
 }
 

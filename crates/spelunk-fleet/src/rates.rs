@@ -12,7 +12,7 @@ use spelunk_model::Rate;
 use spelunk_types::ModelRef;
 
 use crate::nodes::{entries_below, key_of};
-use crate::{AGAIN, Fleet, FleetError, lock};
+use crate::{AGAIN, Fleet, Result, lock, refused};
 
 /// The number of shares of a rate, unless it allows fewer requests per minute.
 const SHARES: u64 = 64;
@@ -65,7 +65,6 @@ impl Fleet {
         drop(self.connected().rates.delete(self.node_key(shares)).await);
     }
 
-    /// Whether this node has used the model within the time of a lease. If not, forgets its shares.
     fn uses(&self, shares: &Arc<Shares>) -> bool {
         let mut all = lock(&self.inner.rates);
         let is_known = all.get(&shares.model).is_some_and(|known| Arc::ptr_eq(known, shares));
@@ -81,10 +80,10 @@ impl Fleet {
     }
 
     /// This node's part: the nodes that use the model divide the shares in the order of their names.
-    async fn part(&self, shares: &Shares) -> Result<Range<u64>, FleetError> {
+    async fn part(&self, shares: &Shares) -> Result<Range<u64>> {
         let (bucket, key) = (&self.connected().rates, self.node_key(shares));
-        let put = bucket.put(&key, Bytes::from_static(b"here")).await;
-        put.map_err(|error| FleetError::refused("register the use of a model", &error))?;
+        let done = bucket.put(&key, Bytes::from_static(b"here")).await;
+        done.map_err(refused("register the use of a model"))?;
         let there = entries_below(bucket, &format!("{}.node.", shares.model)).await?;
         let nodes: BTreeSet<String> = there.into_iter().map(|(key, _)| key).chain([key.clone()]).collect();
         let place = nodes.iter().position(|node| *node == key).unwrap_or_default() as u64;

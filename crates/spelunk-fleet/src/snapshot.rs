@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use spelunk_journal::digest;
 use spelunk_types::BlobId;
 
-use crate::{Fleet, FleetError, PATIENCE};
+use crate::{Fleet, FleetError, PATIENCE, Result};
 
 /// Files that are sent or fetched at once.
 const PARALLEL: usize = 16;
@@ -58,9 +58,8 @@ pub(crate) struct Entry {
 
 impl Fleet {
     /// Uploads these files. Blocking.
-    pub fn upload_snapshot(&self, files: Vec<SnapshotFile>) -> Result<SnapshotReport, FleetError> {
-        let fleet = self.clone();
-        self.wait(async move {
+    pub fn upload_snapshot(&self, files: Vec<SnapshotFile>) -> Result<SnapshotReport> {
+        self.wait(|fleet| async move {
             let sent = stream::iter(files).map(|file| fleet.upload_file(file)).buffered(PARALLEL);
             let sent: Vec<(Entry, u64)> = sent.try_collect().await?;
             let bytes_sent = sent.iter().map(|(_, sent)| sent).sum();
@@ -77,7 +76,7 @@ impl Fleet {
         })
     }
 
-    async fn upload_file(&self, file: SnapshotFile) -> Result<(Entry, u64), FleetError> {
+    async fn upload_file(&self, file: SnapshotFile) -> Result<(Entry, u64)> {
         let SnapshotFile { name, path } = file;
         let shown = path.display().to_string();
         let read = tokio::task::spawn_blocking(move || read_file(&path)).await;
@@ -89,7 +88,7 @@ impl Fleet {
     }
 
     /// The directory with the files of a snapshot, fetched if it is not in the cache. Blocking.
-    pub(crate) fn unpack(&self, manifest: &BlobId) -> Result<PathBuf, FleetError> {
+    pub(crate) fn unpack(&self, manifest: &BlobId) -> Result<PathBuf> {
         let cache = &self.inner.options.cache;
         let place = cache.join(manifest.to_string());
         if place.join(DONE).is_file() {
@@ -113,9 +112,9 @@ impl Fleet {
         std::fs::create_dir_all(cache)?;
         let staged = cache.join(format!(".{}-{}", manifest, self.inner.writer));
         remove(&staged)?;
-        let (fleet, root, name) = (self.clone(), staged.join(FILES), manifest.to_string());
+        let (root, name) = (staged.join(FILES), manifest.to_string());
         std::fs::create_dir_all(&root)?;
-        self.wait(async move {
+        self.wait(|fleet| async move {
             let fetched = stream::iter(entries).map(|entry| fleet.fetch_file(&name, &root, entry));
             fetched.buffer_unordered(PARALLEL).try_collect::<()>().await
         })?;
@@ -139,7 +138,7 @@ impl Fleet {
         Some((manifest, Some(file).filter(|file| !file.is_empty())))
     }
 
-    async fn fetch_file(&self, manifest: &str, root: &Path, entry: Entry) -> Result<(), FleetError> {
+    async fn fetch_file(&self, manifest: &str, root: &Path, entry: Entry) -> Result<()> {
         let damaged = |what: String| FleetError::Snapshot { manifest: manifest.to_owned(), what };
         let bytes = self.download(&entry.blob, self.inner.options.outage_max).await?;
         let bytes = bytes.ok_or_else(|| damaged(format!("incomplete: `{}` is missing", entry.name)))?;
@@ -161,7 +160,7 @@ impl Fleet {
     }
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, FleetError> {
+fn read_file(path: &Path) -> Result<Vec<u8>> {
     let unsent = |why: String| FleetError::File { path: path.display().to_string(), why };
     let about = |error: io::Error| unsent(error.to_string());
     let file = std::fs::File::open(path).map_err(about)?;

@@ -9,18 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::stream::DirectGetErrorKind;
-use futures_util::TryStreamExt as _;
 use spelunk_fs::PrivateDir;
 use spelunk_journal::{Disk, FileDisk, GcReport, JournalError, Lease, SharedRuns};
 use spelunk_types::{BlobId, RunId};
 
 use crate::garbage::GRACE;
 use crate::lease::Leases;
-use crate::{Fleet, FleetError, PATIENCE, lock};
+use crate::nodes::subjects;
+use crate::{Fleet, FleetError, PATIENCE, Result, lock, refused};
 
 /// A copy that was compared this recently is not compared again.
 const FRESH: Duration = Duration::from_millis(50);
-/// How long to wait for a replica that has not received the last message yet.
 const LAG: Duration = Duration::from_secs(10);
 /// How much of a journal is read before it is written to the copy.
 const GATHER_BYTES: usize = 1 << 20;
@@ -41,7 +40,6 @@ pub struct FleetWorkspace {
 struct Copy {
     /// The number of its last message, 0 if it is empty.
     seq: u64,
-    /// Its length.
     bytes: u64,
     /// Whether `seq` and `bytes` are known.
     is_known: bool,
@@ -70,8 +68,7 @@ impl FleetWorkspace {
         grace: Duration,
         dry_run: bool,
     ) -> io::Result<GcReport> {
-        let fleet = self.fleet.clone();
-        Ok(self.fleet.wait(async move { fleet.collect(named, grace, dry_run).await })?)
+        Ok(self.fleet.wait(|fleet| async move { fleet.collect(named, grace, dry_run).await })?)
     }
 
     /// The fleet.
@@ -144,8 +141,8 @@ impl FleetWorkspace {
         let began = Instant::now();
         let seq_before = copy.seq;
         loop {
-            let (fleet, subject, after) = (self.fleet.clone(), self.fleet.subject_of(run), copy.seq);
-            let (bytes, seq) = self.fleet.wait(async move {
+            let (subject, after) = (self.fleet.subject_of(run), copy.seq);
+            let (bytes, seq) = self.fleet.wait(|fleet| async move {
                 fleet.persistently(PATIENCE, || fleet.read_after(&subject, after)).await
             })?;
             if seq > copy.seq {
@@ -173,6 +170,14 @@ impl FleetWorkspace {
         Ok(())
     }
 
+    fn last_message(&self, run: &RunId, patience: Duration) -> Result<Option<u64>> {
+        let subject = self.fleet.subject_of(run);
+        let last = self.fleet.wait(|fleet| async move {
+            fleet.persistently(patience, || fleet.last_message(&subject)).await
+        })?;
+        Ok(last.map(|(seq, _)| seq))
+    }
+
     /// Runs `work` unless another process on this machine is writing the copy.
     fn alone(&self, run: &RunId, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let held = |name: String| -> io::Result<Option<std::fs::File>> {
@@ -190,7 +195,7 @@ impl FleetWorkspace {
 
 impl Fleet {
     /// About a megabyte of the journal after message `seq`, and the number of the last message read.
-    async fn read_after(&self, subject: &str, mut seq: u64) -> Result<(Vec<u8>, u64), FleetError> {
+    async fn read_after(&self, subject: &str, mut seq: u64) -> Result<(Vec<u8>, u64)> {
         let mut bytes = Vec::new();
         while bytes.len() < GATHER_BYTES {
             let read = self.connected().journal.direct_get_next_for_subject(subject, Some(seq + 1)).await;
@@ -200,7 +205,7 @@ impl Fleet {
                     seq = message.sequence;
                 }
                 Err(error) if matches!(error.kind(), DirectGetErrorKind::NotFound) => break,
-                Err(error) => return Err(FleetError::refused("send a journal", &error)),
+                Err(error) => return Err(refused("send a journal")(error)),
             }
         }
         Ok((bytes, seq))
@@ -239,14 +244,10 @@ impl SharedRuns for FleetWorkspace {
     fn catch_up(&self, run: &RunId) -> io::Result<()> {
         let copy = self.copy(run);
         let mut copy = lock(&copy);
-        let (fleet, subject) = (self.fleet.clone(), self.fleet.subject_of(run));
-        let outage_max = fleet.inner.options.outage_max;
-        let last = self
-            .fleet
-            .wait(async move { fleet.persistently(outage_max, || fleet.last_message(&subject)).await })?;
+        let last = self.last_message(run, self.fleet.inner.options.outage_max)?;
         copy.is_known = false;
         self.recall(run, &mut copy)?;
-        self.fetch(run, &mut copy, Some(last.map_or(0, |(seq, _)| seq)))?;
+        self.fetch(run, &mut copy, Some(last.unwrap_or(0)))?;
         copy.is_ours = true;
         Ok(())
     }
@@ -256,46 +257,35 @@ impl SharedRuns for FleetWorkspace {
         if is_written_here(&lock(&self.copy(run))) {
             return Ok(true);
         }
-        let (fleet, subject) = (self.fleet.clone(), self.fleet.subject_of(run));
-        Ok(self
-            .fleet
-            .wait(async move { fleet.persistently(PATIENCE, || fleet.last_message(&subject)).await })?
-            .is_some())
+        Ok(self.last_message(run, PATIENCE)?.is_some())
     }
 
     fn runs(&self) -> io::Result<Vec<RunId>> {
-        let fleet = self.fleet.clone();
-        let runs = self.fleet.wait(async move {
-            let prefix = format!("{}.journal.", fleet.inner.options.prefix);
-            let refused = |error: &dyn std::fmt::Display| FleetError::refused("list the runs", error);
-            let info = fleet.connected().journal.info_with_subjects(format!("{prefix}*")).await;
-            let subjects = info.map_err(|error| refused(&error))?;
-            let subjects: Vec<(String, usize)> =
-                subjects.try_collect().await.map_err(|error| refused(&error))?;
-            let run = |(subject, _): (String, usize)| subject.strip_prefix(&prefix)?.parse().ok();
-            Ok(subjects.into_iter().filter_map(run).collect())
-        })?;
-        Ok(runs)
+        Ok(self.fleet.wait(|fleet| async move {
+            let prefix = fleet.subject("journal.");
+            let subjects =
+                subjects(&fleet.connected().journal, format!("{prefix}*"), "list the runs").await?;
+            let run = |subject: &String| subject.strip_prefix(&prefix)?.parse().ok();
+            Ok(subjects.iter().filter_map(run).collect())
+        })?)
     }
 
     fn remove(&self, run: &RunId) -> io::Result<()> {
-        let (fleet, subject) = (self.fleet.clone(), self.fleet.subject_of(run));
-        self.fleet.wait(async move {
-            let purged = fleet.connected().journal.purge().filter(&subject).await;
-            purged.map_err(|error| FleetError::refused("remove a run", &error))
+        let subject = self.fleet.subject_of(run);
+        self.fleet.wait(|fleet| async move {
+            fleet.connected().journal.purge().filter(&subject).await.map_err(refused("remove a run"))
         })?;
         lock(&self.copies).remove(run);
         Ok(())
     }
 
     fn named_blobs(&self) -> io::Result<BTreeSet<BlobId>> {
-        let fleet = self.fleet.clone();
-        Ok(self.fleet.wait(async move { fleet.blobs_of_jobs().await })?)
+        Ok(self.fleet.wait(|fleet| async move { fleet.blobs_of_jobs().await })?)
     }
 
     fn files_of(&self, manifest: &BlobId) -> io::Result<Vec<BlobId>> {
-        let (fleet, manifest) = (self.fleet.clone(), manifest.clone());
-        Ok(self.fleet.wait(async move { fleet.files_of(&manifest).await })?)
+        let manifest = manifest.clone();
+        Ok(self.fleet.wait(|fleet| async move { fleet.files_of(&manifest).await })?)
     }
 
     fn collect(&self, named: BTreeSet<BlobId>, dry_run: bool) -> io::Result<GcReport> {
@@ -375,12 +365,10 @@ fn note_name(run: &RunId) -> String {
     format!("runs/{run}/fleet.txt")
 }
 
-/// The run whose journal has this name.
 fn run_of(name: &str) -> Option<RunId> {
     name.strip_prefix("runs/")?.strip_suffix("/journal.jsonl")?.parse().ok()
 }
 
-/// The blob that has this name.
 fn blob_of(name: &str) -> Option<BlobId> {
     name.strip_prefix("blobs/")?.rsplit('/').next()?.parse().ok()
 }

@@ -13,7 +13,7 @@ use spelunk_model::CallPlaces;
 
 use super::App;
 use crate::env;
-use crate::failure::Failure;
+use crate::failure::Result;
 
 /// The name of this machine, where Linux tells it: shells often do not export `HOSTNAME`.
 fn host_name() -> Option<String> {
@@ -23,7 +23,6 @@ fn host_name() -> Option<String> {
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// The connection, once it is made.
 #[derive(Default)]
 pub(super) struct FleetPlace {
     connected: Mutex<Option<Arc<FleetWorkspace>>>,
@@ -53,7 +52,7 @@ impl FleetPlace {
 
 impl App {
     /// The configured fleet. If no server answers, keeps trying to connect for `patience`. Blocking.
-    pub fn fleet(&self, patience: Duration) -> Result<Option<Arc<FleetWorkspace>>, Failure> {
+    pub fn fleet(&self, patience: Duration) -> Result<Option<Arc<FleetWorkspace>>> {
         let settings = &self.settings.fleet;
         let Some(url) = &settings.url else { return Ok(None) };
         let file = |file: &Option<String>| file.as_ref().map(|file| self.current_dir.join(file));
@@ -79,12 +78,11 @@ impl App {
     }
 
     /// Adds the runs of the fleet to a workspace.
-    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace> {
         let Some(fleet) = self.fleet(Duration::ZERO)? else { return Ok(workspace) };
         Ok(workspace.with_shared(Arc::clone(&fleet) as _, fleet))
     }
 
-    /// Where model calls are made, if this process belongs to a fleet.
     pub(super) fn places(&self) -> Option<Arc<dyn CallPlaces>> {
         self.fleet.connected().map(|shared| Arc::new(shared.fleet().clone()) as _)
     }

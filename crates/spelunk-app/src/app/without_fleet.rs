@@ -7,7 +7,7 @@ use spelunk_journal::Workspace;
 use spelunk_model::CallPlaces;
 
 use super::App;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 
 /// There is none in this build.
 pub enum FleetWorkspace {}
@@ -19,7 +19,7 @@ pub(super) struct FleetPlace {
 }
 
 impl App {
-    pub fn fleet(&self, _patience: Duration) -> Result<Option<Arc<FleetWorkspace>>, Failure> {
+    pub fn fleet(&self, _patience: Duration) -> Result<Option<Arc<FleetWorkspace>>> {
         if self.settings.fleet.url.is_none() {
             return Ok(None);
         }
@@ -28,7 +28,7 @@ impl App {
         Err(Usage { message, hint }.into())
     }
 
-    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace, Failure> {
+    pub(super) fn shared(&self, workspace: Workspace) -> Result<Workspace> {
         self.fleet(Duration::ZERO)?;
         Ok(workspace)
     }

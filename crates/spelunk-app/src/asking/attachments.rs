@@ -14,9 +14,7 @@ use crate::failure::Usage;
 pub const ATTACHED_BYTES_MAX: u64 = 16_000_000;
 pub const ATTACHED_MAX: usize = 200;
 const TOTAL_BYTES_MAX: u64 = 200_000_000;
-/// The folder of attachments among the documents of a run.
 const FOLDER: &str = "attachments/";
-/// The name of a long request among the documents of a run.
 const PROMPT: &str = "prompt.md";
 
 /// Longer conversations are shortened for strategies that show a model only the beginning of a question.

@@ -7,7 +7,6 @@ use crate::failure::Usage;
 
 /// A longer request becomes a document.
 pub(super) const LONG_CHARS: usize = 8_000;
-/// How many characters of the beginning and of the end are shown.
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
 /// A longer text without a request is rejected: reading it would cost a lot and answer nothing.
@@ -40,7 +39,6 @@ pub fn excerpt(name: &str, text: &str) -> String {
     )
 }
 
-/// The placeholder of a long text that is not the request.
 pub(super) fn beginning(name: &str, text: &str) -> String {
     format!("[the full text is in `{name}`; it begins:]\n{}", ends(text).0.trim())
 }
@@ -50,7 +48,6 @@ pub(super) fn is_long(text: &str) -> bool {
     text.len() > LONG_CHARS && text.chars().nth(LONG_CHARS).is_some()
 }
 
-/// Rejects a very long text without a request.
 pub(super) fn require_request(text: &str) -> Result<(), Usage> {
     if text.len() <= UNASKED_CHARS_MAX || <[&str; 2]>::from(ends(text)).into_iter().any(asks) {
         return Ok(());

@@ -113,7 +113,6 @@ pub fn redact_attachment(attachment: &mut Value) {
     }
 }
 
-/// The JSON Schema of `messages`.
 pub fn messages_schema() -> Value {
     json!({
         "type": "array",
@@ -134,7 +133,6 @@ pub fn messages_schema() -> Value {
     })
 }
 
-/// The JSON Schema of `attachments`.
 pub fn attachments_schema() -> Value {
     json!({
         "type": "array",

@@ -2,11 +2,11 @@
 
 /// Declares an enum whose variants are the words a user may write.
 macro_rules! choice {
-    ($(#[doc = $doc:literal])+ $vis:vis $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
-        $(#[doc = $doc])+
+    ($(#[doc = $doc:literal])* $vis:vis $name:ident { $($(#[doc = $variant_doc:literal])* $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         $vis enum $name {
-            $($(#[doc = $variant_doc])+ $variant,)+
+            $($(#[doc = $variant_doc])* $variant,)+
         }
 
         impl $name {
@@ -32,23 +32,16 @@ macro_rules! choice {
 pub(crate) use choice;
 
 choice! {
-    /// The provider that answers calls.
     pub ProviderChoice {
         /// The first provider with a key, or a local server.
         Auto = "auto",
-        /// A server with OpenAI's Chat Completions API.
         OpenAi = "openai",
-        /// A server with Anthropic's Messages API.
         Anthropic = "anthropic",
-        /// A server with OpenAI's Responses API.
         Responses = "openai-responses",
-        /// Google Gemini.
         Gemini = "gemini",
-        /// AWS Bedrock, with the default AWS credentials.
         Bedrock = "bedrock",
         /// Azure `OpenAI`: the model name is the name of the deployment.
         Azure = "azure",
-        /// A program that reads the prompt and writes the reply.
         Command = "command",
         /// A model that runs inside this program, from the folder of local models.
         Local = "local",
@@ -78,7 +71,6 @@ choice! {
 }
 
 choice! {
-    /// The sandbox for model code.
     pub SandboxChoice {
         /// The built-in interpreter, in a worker process.
         Monty = "monty",
@@ -90,21 +82,16 @@ choice! {
 choice! {
     /// What a recorded reply survives.
     pub DurabilityChoice {
-        /// The end of the process.
         Process = "process",
-        /// A power cut.
         Power = "power",
     }
 }
 
 choice! {
-    /// When output is coloured.
     pub ColorChoice {
         /// On a terminal, unless `NO_COLOR` is set.
         Auto = "auto",
-        /// Everywhere.
         Always = "always",
-        /// Nowhere.
         Never = "never",
     }
 }

@@ -8,41 +8,30 @@ use spelunk_types::{ErrorCode, Explain};
 use super::layer::Origin;
 use super::table::{MODELS, TOOLS, TYPES};
 
+pub(super) type Result<T, E = ConfigError> = std::result::Result<T, E>;
+
 /// Invalid settings. `key` is the setting as the user wrote it, `origin` is where.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("there is no setting `{key}` ({origin})")]
     Unknown { key: String, hint: String, origin: Origin },
-    /// A variable with our prefix that names no setting.
     #[error("the environment variable `{variable}` does not belong to any setting")]
     UnknownVariable { variable: String, hint: String },
-    /// A value of the wrong kind or size.
     #[error("`{key}` must be {must}, not {found} ({origin})")]
     Invalid {
         key: String,
         must: String,
         /// What was written, in backticks, or a description of it.
         found: String,
-        /// The choice that was probably meant.
         meant: Option<&'static str>,
         origin: Origin,
     },
-    /// A section written as a value.
     #[error("`{section}` is a group of settings, not a value ({origin})")]
     NotASection { section: String, origin: Origin },
-    /// An invalid name for a content type or a model.
     #[error("`{name}` is not a valid name of a {what} ({origin})")]
-    GroupName {
-        name: String,
-        what: &'static str,
-        /// What the reserved names are, for the hint.
-        reserved: &'static str,
-        origin: Origin,
-    },
-    /// A content type that no file can match.
+    GroupName { name: String, what: &'static str, reserved: &'static str, origin: Origin },
     #[error("the content type `{name}` matches no files ({origin})")]
     TypeWithoutFiles { name: String, origin: Origin },
-    /// A tool that nothing provides, or two things do.
     #[error("the tool `{name}` needs either a `command` or a `url` ({origin})")]
     ToolWithoutProvider { name: String, origin: Origin },
     /// A name that no model has; the advice lists those that exist.
@@ -52,7 +41,6 @@ pub enum ConfigError {
     KeyInSettings { key: String, origin: Origin },
     #[error("a project file may not set `{key}` ({origin})")]
     NotFromProject { key: String, origin: Origin },
-    /// A limit that a project file would raise above the user's.
     #[error("a project file may only lower `{key}`: it sets {value}, and your value is {allowed} ({origin})")]
     NotLower { key: String, value: u64, allowed: u64, origin: Origin },
     #[error("`{key}` in a project file must be a path inside the project ({origin})")]

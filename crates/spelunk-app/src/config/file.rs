@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::group::{self, Group, GroupKind, KINDS};
 use super::layer::{Layer, Origin, named};
 use super::table::{Reach, SECTIONS, TOOLS, TYPES};
@@ -26,18 +26,16 @@ pub(crate) enum Owner {
     Project,
 }
 
-/// The path of the user's settings file, whether or not it exists.
 pub fn user_path(environment: &Environment) -> Option<PathBuf> {
     Some(environment.user_dir(XDG_CONFIG_HOME, ".config")?.join("spelunk").join("config.toml"))
 }
 
-/// The nearest project file, from this directory upwards.
 pub fn project_path(current_dir: &Path) -> Option<PathBuf> {
     current_dir.ancestors().map(|dir| dir.join(PROJECT_FILE)).find(|path| path.is_file())
 }
 
 /// Reads a file. A missing file is an empty layer.
-pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, ConfigError> {
+pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer> {
     if owner == Owner::Project && spelunk_fs::is_own_or_roots(path).is_ok_and(|is_own| !is_own) {
         return Err(ConfigError::OtherOwner { path: shown.to_owned() });
     }
@@ -49,7 +47,7 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
     }
 }
 
-pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
+pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
     let file = SettingsFile { text, path };
@@ -117,7 +115,6 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// The group defined by a table.
 fn read_group(
     kind: &'static GroupKind,
     name: &str,
@@ -125,7 +122,7 @@ fn read_group(
     origin: Origin,
     file: &SettingsFile<'_>,
     owner: Owner,
-) -> Result<Group, ConfigError> {
+) -> Result<Group> {
     let Some(fields) = value.get_ref().as_table() else {
         return Err(ConfigError::NotASection { section: format!("{}.{name}", kind.section), origin });
     };
@@ -149,7 +146,6 @@ fn read_group(
     Ok(group)
 }
 
-/// Converts a value to the form that settings are parsed from.
 fn with_written<T>(value: &Spanned<DeValue<'_>>, read: impl FnOnce(Written<'_>) -> T) -> T {
     match value.get_ref() {
         DeValue::String(text) => read(Written::Quoted(text)),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use spelunk_types::truncate;
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::layer::{Entries, Entry, Origin, is_secret_name, refused};
 use super::suggest::nearest;
 use super::table::{MODELS, Setting};
@@ -17,13 +17,9 @@ const NAME_BYTES_MAX: usize = 40;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct GroupKind {
-    /// The section: `types`.
     pub(crate) section: &'static str,
-    /// What is defined, for messages.
     pub(super) what: &'static str,
-    /// One line for the reference.
     pub(crate) doc: &'static str,
-    /// The name used in the reference.
     pub(crate) example: &'static str,
     /// Names that already have a meaning, and what a hint calls them.
     pub(super) reserved: Vec<&'static str>,
@@ -31,7 +27,6 @@ pub(crate) struct GroupKind {
     pub(crate) fields: Vec<Setting>,
 }
 
-/// Every kind of group, in the order of the reference.
 pub(crate) static KINDS: LazyLock<[GroupKind; 3]> =
     LazyLock::new(|| [types::kind(), models::kind(), tools::kind()]);
 
@@ -41,7 +36,6 @@ pub(super) fn find(key: &str) -> Option<(&'static GroupKind, &str)> {
     KINDS.iter().find(|kind| kind.section == section).map(|kind| (kind, name))
 }
 
-/// A group as the user wrote it, every field with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(super) kind: &'static GroupKind,
@@ -52,7 +46,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// An empty group. A reserved name is rejected: the two could not be told apart.
-    pub(super) fn new(kind: &'static GroupKind, name: &str, origin: Origin) -> Result<Self, ConfigError> {
+    pub(super) fn new(kind: &'static GroupKind, name: &str, origin: Origin) -> Result<Self> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         let is_name = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_word);
         if is_name && !kind.reserved.contains(&name) {
@@ -62,7 +56,7 @@ impl Group {
         Err(ConfigError::GroupName { name, what: kind.what, reserved: kind.reserved_hint, origin })
     }
 
-    pub(super) fn field(&self, word: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
+    pub(super) fn field(&self, word: &str, origin: &Origin) -> Result<&'static Setting> {
         let fields = &self.kind.fields;
         fields.iter().find(|field| field.word() == word).ok_or_else(|| {
             let word = truncate(word, NAME_BYTES_MAX);
@@ -89,20 +83,18 @@ impl Group {
         written: Written<'_>,
         shown: &str,
         origin: Origin,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<()> {
         let value = Value::read(field.kind, written)
             .map_err(|refusal| refused(&self.key(field.word()), field, refusal, shown, origin.clone()))?;
         self.entries.put(field, value, origin);
         Ok(())
     }
 
-    /// Its entries under full keys, in the order of the reference.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (String, &'static Setting, &Entry)> {
         let fields = self.kind.fields.iter();
         fields.filter_map(|field| Some((self.key(field.word()), field, self.entries.get(&field.key)?)))
     }
 
-    /// The section of one group: `models.fast`.
     pub(super) fn section(&self) -> String {
         format!("{}.{}", self.kind.section, self.name)
     }

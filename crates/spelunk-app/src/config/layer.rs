@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use spelunk_types::{shorten, truncate};
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::file::PROJECT_FILE;
 use super::group::Group;
 use super::suggest::nearest;
@@ -16,12 +16,10 @@ use super::table::{self, Display, Fallback, Kind, Setting};
 use super::value::{Refusal, Value, Written};
 use crate::env::{Environment, PREFIX, VARIABLES};
 
-/// How much of a rejected value an error repeats.
 const FOUND_CHARS_MAX: usize = 60;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The table of settings.
     Default,
     File {
         /// As shown to the user: relative where the file is in the current directory.
@@ -39,7 +37,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the value comes from a project file.
     pub(crate) fn is_project(&self) -> bool {
         matches!(self, Self::File { path, .. } if path.ends_with(PROJECT_FILE))
     }
@@ -105,7 +102,6 @@ impl Entries {
 pub struct FlagValue {
     /// With its dashes: `--model`.
     pub(crate) flag: String,
-    /// The setting: `model.name`.
     pub(crate) key: String,
     pub(crate) value: String,
 }
@@ -117,7 +113,7 @@ impl FlagValue {
     }
 
     /// The argument of `--set`: `key=value`.
-    pub fn set(argument: &str) -> Result<Self, ConfigError> {
+    pub fn set(argument: &str) -> Result<Self> {
         match argument.split_once('=') {
             Some((key, value)) => Ok(Self::new("--set", key.trim(), value)),
             None => {
@@ -127,14 +123,11 @@ impl FlagValue {
     }
 }
 
-/// The settings of one source, or of several merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    entries: Entries,
-    /// By section and name.
+    pub(super) entries: Entries,
     groups: BTreeMap<(&'static str, String), Group>,
-    /// Settings that are accepted but have no effect.
-    notices: Vec<String>,
+    pub(super) notices: Vec<String>,
 }
 
 impl Layer {
@@ -150,7 +143,7 @@ impl Layer {
     }
 
     /// The settings of the environment. A variable with our prefix that names no setting is rejected as a typo.
-    pub(crate) fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
+    pub(crate) fn from_environment(environment: &Environment) -> Result<Self> {
         let mut layer = Self::default();
         for (variable, value) in environment.own() {
             if VARIABLES.iter().any(|(known, _)| *known == variable) {
@@ -170,7 +163,7 @@ impl Layer {
     }
 
     /// The settings of flags. The last flag for a setting wins.
-    pub(crate) fn from_flags(flags: &[FlagValue]) -> Result<Self, ConfigError> {
+    pub(crate) fn from_flags(flags: &[FlagValue]) -> Result<Self> {
         let mut layer = Self::default();
         for flag in flags {
             let origin = Origin::Flag { flag: flag.flag.clone() };
@@ -200,16 +193,8 @@ impl Layer {
         true
     }
 
-    pub(crate) fn notices(&self) -> &[String] {
-        &self.notices
-    }
-
     pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
-    }
-
-    pub(super) fn entries(&self) -> &Entries {
-        &self.entries
     }
 
     pub(crate) fn groups(&self, section: &str) -> impl Iterator<Item = &Group> {
@@ -222,14 +207,13 @@ impl Layer {
         self.groups.insert((group.kind.section, group.name.clone()), group);
     }
 
-    /// Parses a written value and stores it. `shown` is what an error repeats.
     pub(super) fn read(
         &mut self,
         setting: &'static Setting,
         written: Written<'_>,
         shown: &str,
         origin: Origin,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<()> {
         let value = Value::read(setting.kind, written)
             .map_err(|refusal| refused(&setting.key, setting, refusal, shown, origin.clone()))?;
         self.entries.put(setting, value, origin);
@@ -255,8 +239,7 @@ pub(super) fn refused(
     ConfigError::Invalid { key: key.to_owned(), must, found: found(setting, shown), meant, origin }
 }
 
-/// The setting with this key, or an error with a suggestion.
-pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
+pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting> {
     table::find(key).ok_or_else(|| unknown(key, origin.clone()))
 }
 
@@ -291,7 +274,6 @@ fn unknown_variable(variable: &str, origin: Origin) -> ConfigError {
     ConfigError::UnknownVariable { variable, hint }
 }
 
-/// Names under which people try to store a key.
 pub(super) fn is_secret_name(word: &str) -> bool {
     let word = word.to_ascii_lowercase().replace('-', "_");
     let endings = ["api_key", "apikey", "secret", "password", "auth_token", "access_token"];

@@ -28,6 +28,7 @@ use std::path::Path;
 pub(crate) use choice::choice;
 pub use choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 pub use error::ConfigError;
+use error::Result;
 pub use file::{project_path, user_path};
 pub use layer::{FlagValue, Layer, Origin};
 pub use model_flags::model_values;
@@ -45,11 +46,7 @@ use file::Owner;
 
 /// Loads and resolves all layers. `current_dir` must be absolute: the search for a project file
 /// starts there and goes up.
-pub fn load(
-    environment: &Environment,
-    current_dir: &Path,
-    flags: &[FlagValue],
-) -> Result<Settings, ConfigError> {
+pub fn load(environment: &Environment, current_dir: &Path, flags: &[FlagValue]) -> Result<Settings> {
     let user = match user_path(environment) {
         Some(path) => file::read(&path, &path, Owner::User)?,
         None => Layer::default(),
@@ -65,14 +62,13 @@ pub fn load(
     Settings::resolve(explicit.over(project).over(user).over(Layer::defaults()))
 }
 
-/// Resolves the settings without any file: flags, environment and defaults.
-pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings, ConfigError> {
+pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings> {
     let explicit = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
     Settings::resolve(explicit.over(Layer::defaults()))
 }
 
 /// Parses a settings file and writes its contents as a new one.
-pub fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
+pub fn rewrite(text: &str, is_project: bool) -> Result<String> {
     let path = Path::new(file::PROJECT_FILE);
     let layer = file::parse(text, path, if is_project { Owner::Project } else { Owner::User })?;
     if is_project {
@@ -84,7 +80,7 @@ pub fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
 }
 
 /// A relative workspace path is resolved against the project, so that it is the same from every subdirectory.
-fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer, ConfigError> {
+fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer> {
     let shown = path.strip_prefix(current_dir).unwrap_or(path);
     let mut layer = file::read(path, shown, Owner::Project)?;
     project::check(&layer, own, path)?;

@@ -7,7 +7,7 @@ use spelunk_model::{Effort, Rate};
 use spelunk_types::truncate;
 
 use super::choice::ProviderChoice;
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::group::{Group, GroupKind};
 use super::layer::{Entry, Layer, Origin};
 use super::settings::{LocalSettings, ModelSettings};
@@ -92,10 +92,7 @@ pub struct NamedModel {
     pub(crate) fallback: Vec<String>,
 }
 
-pub(super) fn resolve(
-    layer: &Layer,
-    local: &LocalSettings,
-) -> Result<BTreeMap<String, NamedModel>, ConfigError> {
+pub(super) fn resolve(layer: &Layer, local: &LocalSettings) -> Result<BTreeMap<String, NamedModel>> {
     let known: Vec<&str> = layer.groups(MODELS).map(|group| group.name.as_str()).collect();
     let mut models = BTreeMap::new();
     for group in layer.groups(MODELS) {
@@ -119,7 +116,7 @@ pub(super) fn resolve(
     Ok(models)
 }
 
-fn fallback(group: &Group, known: &[&str]) -> Result<Vec<String>, ConfigError> {
+fn fallback(group: &Group, known: &[&str]) -> Result<Vec<String>> {
     let Some(Entry { value: Value::List(names), origin }) = group.entries.get("model.fallback") else {
         return Ok(Vec::new());
     };

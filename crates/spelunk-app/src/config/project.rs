@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::layer::{Entry, Layer};
 use super::table::{self, Reach};
 use super::value::Value;
@@ -12,7 +12,7 @@ use super::value::Value;
 const KEY_SETTINGS: [&str; 3] = ["model.key_env", "model.key_command", "model.base_url"];
 
 /// Rejects what a project's layer may not set. `own` is the layer of all other settings; `path` is the file.
-pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), ConfigError> {
+pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<()> {
     for setting in table::all() {
         let Some(Entry { value, origin }) = project.get(&setting.key) else { continue };
         let key = || setting.key.clone();
@@ -21,7 +21,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
                 return Err(ConfigError::NotFromProject { key: key(), origin: origin.clone() });
             }
             (Reach::LowerOnly, Value::Whole(value)) => {
-                let allowed = own.entries().whole(&setting.key).unwrap_or_default();
+                let allowed = own.entries.whole(&setting.key).unwrap_or_default();
                 let is_unlimited = |value| table::is_unlimited(&setting.key, value);
                 let is_higher = is_unlimited(*value) || *value > allowed;
                 if is_higher && !is_unlimited(allowed) {
@@ -36,7 +36,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
         }
     }
     // The user's key was meant for the provider that the user chose.
-    let has_key = |key: &&str| own.entries().text(key).is_some();
+    let has_key = |key: &&str| own.entries.text(key).is_some();
     match project.get("model.provider") {
         Some(Entry { origin, .. }) if KEY_SETTINGS.iter().any(has_key) => {
             Err(ConfigError::NotFromProject { key: "model.provider".to_owned(), origin: origin.clone() })

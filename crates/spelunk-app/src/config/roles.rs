@@ -4,18 +4,15 @@
 use std::collections::BTreeMap;
 
 use super::choice::ProviderChoice;
-use super::error::ConfigError;
+use super::error::Result;
 use super::layer::{Entries, Origin};
 use super::models::{NamedModel, unknown_model};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
-    /// The model that leads a run.
     pub(crate) root: RoleModel,
-    /// Answers sub-calls and acts as the analysts.
     pub sub: RoleModel,
     pub synthesis: RoleModel,
-    /// Computes embeddings; if unset, the built-in table is used.
     pub(crate) embedding: RoleModel,
 }
 
@@ -23,31 +20,24 @@ pub struct Roles {
 pub enum RoleModel {
     /// Not set: `model.*` for the root, the root's model for the others.
     Unset,
-    /// One of `[models.NAME]`.
     Named {
         alias: String,
-        /// The setting that names it.
         because: String,
     },
     /// A model at its provider's default URL.
     AtProvider {
         provider: ProviderChoice,
         name: String,
-        /// The setting that names it.
         because: String,
     },
     /// A model at the root's provider.
     SameProvider {
-        /// The provider's name for the model.
         name: String,
     },
 }
 
 impl Roles {
-    pub(super) fn resolve(
-        entries: &Entries,
-        models: &BTreeMap<String, NamedModel>,
-    ) -> Result<Self, ConfigError> {
+    pub(super) fn resolve(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<Self> {
         Ok(Self {
             root: root(entries, models)?,
             sub: sub(entries, models)?,
@@ -58,7 +48,7 @@ impl Roles {
 }
 
 /// `model.*` if it was set with higher precedence than `roles.root`.
-fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel> {
     let of_model = ["model.provider", "model.name", "model.base_url"];
     let nearest = of_model.iter().map(|key| nearness(entries, key)).max().unwrap_or_default();
     if nearness(entries, "roles.root") > 0 && nearness(entries, "roles.root") >= nearest {
@@ -74,7 +64,7 @@ fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<Role
     })
 }
 
-fn sub(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+fn sub(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel> {
     if nearness(entries, "roles.sub") > 0 && nearness(entries, "roles.sub") >= nearness(entries, "model.sub")
     {
         return of_role(entries, "roles.sub", models);
@@ -95,11 +85,7 @@ fn sub(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleM
     })
 }
 
-fn of_role(
-    entries: &Entries,
-    key: &str,
-    models: &BTreeMap<String, NamedModel>,
-) -> Result<RoleModel, ConfigError> {
+fn of_role(entries: &Entries, key: &str, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel> {
     let Some((value, origin)) = text(entries, key) else { return Ok(RoleModel::Unset) };
     if models.contains_key(value) {
         return Ok(named(value, key, origin));
@@ -112,7 +98,6 @@ fn of_role(
     Err(unknown_model(key, value, &known, origin.clone()))
 }
 
-/// The prefix of a local model name: `local:qwen`.
 const LOCAL: &str = "local:";
 
 /// Splits `anthropic/claude-x` into provider and name; also accepts `local:qwen`.
@@ -139,7 +124,6 @@ fn because(key: &str, value: &str, origin: &Origin) -> String {
     }
 }
 
-/// A text that is set and not empty.
 fn text<'a>(entries: &'a Entries, key: &str) -> Option<(&'a str, &'a Origin)> {
     Some((entries.text(key)?, &entries.get(key)?.origin))
 }

@@ -27,7 +27,6 @@ fn section_schema(section: &str, doc: &str) -> Json {
     json!({"description": doc, "type": "object", "additionalProperties": false, "properties": settings})
 }
 
-/// Settings under user-chosen names.
 fn group_schema(kind: &GroupKind) -> Json {
     let fields = properties(kind.fields.iter());
     json!({

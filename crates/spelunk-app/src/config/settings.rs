@@ -10,7 +10,7 @@ use spelunk_model::Price;
 use spelunk_types::Limits;
 
 use super::choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice, StrategyChoice};
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::layer::{Entries, Layer, Origin};
 use super::models::{self, NamedModel};
 use super::roles::Roles;
@@ -23,28 +23,22 @@ pub struct Settings {
     pub model: ModelSettings,
     pub(crate) models: BTreeMap<String, NamedModel>,
     pub tools: BTreeMap<String, ToolSource>,
-    /// The names of the sources that questions may use.
     pub tools_on: Vec<String>,
-    /// The names of tools, or sources, that child frames may use too.
     pub sub_tools_on: Vec<String>,
     pub roles: Roles,
     pub strategy: StrategyChoice,
     pub(crate) sandbox: SandboxChoice,
-    /// When a recorded reply is durable.
     pub(crate) durability: DurabilityChoice,
     pub(crate) workspace_path: PathBuf,
-    /// The age in days after which runs are cleaned up.
     pub retention_days: u64,
-    /// Whether repeated calls are answered from the cache in the workspace.
     pub(crate) cache_replies: bool,
-    /// The size of the cache for objects of S3.
     pub objects_bytes_max: u64,
     pub color: ColorChoice,
     pub local: LocalSettings,
     pub server: ServerSettings,
     pub fleet: FleetSettings,
     pub limits: Limits,
-    layer: Layer,
+    pub(super) layer: Layer,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +56,8 @@ pub struct FleetSettings {
     pub ca_file: Option<String>,
     pub prefix: String,
     pub node: Option<String>,
-    /// How long a node may be silent before it loses its runs.
     pub lease_ms: u64,
     pub cache_bytes_max: u64,
-    /// How many model calls this node makes at once.
     pub calls_max: u64,
 }
 
@@ -76,16 +68,13 @@ pub struct ServerSettings {
     pub token_file: Option<String>,
     /// Accepted host names; if empty, the server decides.
     pub hosts: Vec<String>,
-    /// Origins whose pages may send requests.
     pub cors_origins: Vec<String>,
     pub runs_parallel_max: u64,
     pub queue_max: u64,
     pub connections_max: u64,
     pub body_bytes_max: u64,
     pub upload_bytes_max: u64,
-    /// The timeout for receiving a request, and for a client to read a piece of a response.
     pub request_ms_max: u64,
-    /// The length from which a chat message becomes a document.
     pub long_message_chars: u64,
 }
 
@@ -97,15 +86,11 @@ pub struct ModelSettings {
     pub provider: ProviderChoice,
     pub(crate) name: Option<String>,
     pub(crate) base_url: Option<String>,
-    /// The environment variable that contains the key.
     pub(crate) key_env: Option<String>,
     pub(crate) key_command: Option<String>,
-    /// The program that answers, with the provider `command`.
     pub(crate) command: Option<String>,
-    /// Whether that program writes JSON lines instead of plain text.
     pub(crate) command_json: bool,
     pub(crate) azure_api_version: String,
-    /// The token price, if the user sets it.
     pub(crate) price: Option<Price>,
     pub probe_local: bool,
     pub(crate) sampling: Sampling,
@@ -117,14 +102,12 @@ pub(crate) struct Sampling {
     /// In millionths; 0 always takes the most likely token.
     pub(crate) temperature: u64,
     pub(crate) seed: u32,
-    /// The context window, if the user sets it.
     pub(crate) context_tokens: Option<u64>,
 }
 
 impl Settings {
-    /// Resolves the merged layers, which include the defaults.
-    pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
-        let entries = layer.entries();
+    pub(crate) fn resolve(layer: Layer) -> Result<Self> {
+        let entries = &layer.entries;
         let local = LocalSettings::resolve(entries);
         let model = ModelSettings::resolve("model".to_owned(), entries, local.clone())?;
         let models = models::resolve(&layer, &local)?;
@@ -156,30 +139,21 @@ impl Settings {
     }
 
     pub fn notices(&self) -> &[String] {
-        self.layer.notices()
+        &self.layer.notices
     }
 
     pub(crate) fn custom_kinds(&self) -> impl Iterator<Item = CustomKind> {
         self.layer.groups(TYPES).map(types::custom_kind)
     }
 
-    /// Detects content types, including user-defined ones.
     pub fn detector(&self) -> Detector {
         self.custom_kinds().fold(Detector::default(), Detector::with_custom)
-    }
-
-    pub(super) fn layer(&self) -> &Layer {
-        &self.layer
     }
 }
 
 impl ModelSettings {
     /// The model of the section `model`, or of a group in `models`, which has the same keys.
-    pub(super) fn resolve(
-        section: String,
-        entries: &Entries,
-        local: LocalSettings,
-    ) -> Result<Self, ConfigError> {
+    pub(super) fn resolve(section: String, entries: &Entries, local: LocalSettings) -> Result<Self> {
         let text = |key: &str| entries.text(key).map(str::to_owned);
         let seed = entries.whole("model.seed").and_then(|seed| u32::try_from(seed).ok());
         Ok(Self {
@@ -269,7 +243,7 @@ fn limits(entries: &Entries) -> Limits {
 }
 
 /// Either both input and output have a price or neither: half a price would make a run look cheaper than it is.
-fn price(section: &str, entries: &Entries) -> Result<Option<Price>, ConfigError> {
+fn price(section: &str, entries: &Entries) -> Result<Option<Price>> {
     const KEYS: [&str; 3] = [
         "model.price_input_usd_per_mtok",
         "model.price_output_usd_per_mtok",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::error::ConfigError;
+use super::error::Result;
 use super::group::{Group, KINDS};
 use super::layer::{Layer, Origin, unknown};
 use super::settings::Settings;
@@ -15,7 +15,7 @@ use super::value::Value;
 const COLUMN_MAX: usize = 60;
 
 /// Lines like `limits.turns_max = 30   (spelunk.toml:12)`, for the settings whose key begins with `prefix`.
-pub fn show_text(settings: &Settings, prefix: &str) -> Result<String, ConfigError> {
+pub fn show_text(settings: &Settings, prefix: &str) -> Result<String> {
     let rows: Vec<(String, String)> = matching(settings, prefix)?
         .into_iter()
         .map(|row| {
@@ -33,7 +33,7 @@ pub fn show_text(settings: &Settings, prefix: &str) -> Result<String, ConfigErro
 }
 
 /// The same as JSON: a list of `{key, value, origin}` in the order of the reference.
-pub fn show_json(settings: &Settings, prefix: &str) -> Result<serde_json::Value, ConfigError> {
+pub fn show_json(settings: &Settings, prefix: &str) -> Result<serde_json::Value> {
     let of_row = |row: Row<'_>| {
         let value = row.value.map_or(serde_json::Value::Null, |value| value.to_json());
         json!({"key": row.key, "value": value, "origin": origin_json(row.origin)})
@@ -66,8 +66,8 @@ struct Row<'a> {
 }
 
 /// The settings that a prefix matches; no match is an error, because it is a typo.
-fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, ConfigError> {
-    let layer = settings.layer();
+fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>> {
+    let layer = &settings.layer;
     let of_setting = |setting: &'static Setting| Row {
         key: setting.key.clone(),
         value: layer.get(&setting.key).map(|entry| shown(&entry.value, setting.display)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use spelunk_types::EffectClass;
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::group::{Group, GroupKind};
 use super::layer::Layer;
 use super::table::{Display, Kind, TOOLS, settings, unset};
@@ -112,11 +112,11 @@ impl ToolSource {
     }
 }
 
-pub(super) fn resolve(layer: &Layer) -> Result<BTreeMap<String, ToolSource>, ConfigError> {
+pub(super) fn resolve(layer: &Layer) -> Result<BTreeMap<String, ToolSource>> {
     layer.groups(TOOLS).map(|group| Ok((group.name.clone(), source(group)?))).collect()
 }
 
-fn source(group: &Group) -> Result<ToolSource, ConfigError> {
+fn source(group: &Group) -> Result<ToolSource> {
     let entries = &group.entries;
     let text = |key: &str| entries.text(key).unwrap_or_default().to_owned();
     let command = ToolCommand::of(entries.list("tool.command").to_vec(), entries.list("tool.env").to_vec());

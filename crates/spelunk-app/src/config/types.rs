@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use spelunk_context::{ContentType, CustomKind};
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Result};
 use super::group::{Group, GroupKind};
 use super::table::{Kind, TYPES, settings, unset};
 use super::value::{Value, WHOLE_MAX};
@@ -42,7 +42,7 @@ pub(super) fn kind() -> GroupKind {
 }
 
 /// A type that no file can match is an error.
-pub(super) fn check(group: &Group) -> Result<(), ConfigError> {
+pub(super) fn check(group: &Group) -> Result<()> {
     if group.entries.list("types.extensions").is_empty() && group.entries.list("types.names").is_empty() {
         let (name, origin) = (group.name.clone(), group.origin.clone());
         return Err(ConfigError::TypeWithoutFiles { name, origin });

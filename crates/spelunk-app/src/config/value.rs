@@ -35,17 +35,14 @@ pub(crate) struct Decimal {
 pub(crate) struct Refusal {
     /// What the value must be, to follow "must be" in a message.
     pub(crate) must: String,
-    /// The choice that was probably meant.
     pub(crate) meant: Option<&'static str>,
 }
 
-/// A value as written, before its setting is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Written<'a> {
     /// From a variable or a flag: everything is text.
     Plain(&'a str),
     Quoted(&'a str),
-    /// An integer in a file.
     Integer {
         digits: &'a str,
         radix: u32,
@@ -89,7 +86,6 @@ impl Value {
     }
 }
 
-/// As written in a settings file.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -136,7 +132,6 @@ fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     refuse("a list of strings in quotes")
 }
 
-/// Extensions, normalised for comparison with documents.
 fn read_extensions(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     let bare = |text: String| text.strip_prefix('.').unwrap_or(&text).to_lowercase();
     let extensions: Vec<String> = read_list(written)?.into_iter().map(bare).collect();
@@ -159,7 +154,6 @@ fn read_prompt(written: Written<'_>) -> Result<String, Refusal> {
     if prompt.len() > PROMPT_BYTES_MAX { refuse("at most 4000 bytes long") } else { Ok(prompt) }
 }
 
-/// Rejects a pattern that does not compile, with the parser's message.
 fn read_pattern(written: Written<'_>) -> Result<String, Refusal> {
     let text = read_text(written)?;
     match Regex::new(&text) {

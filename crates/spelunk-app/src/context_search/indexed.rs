@@ -14,7 +14,7 @@ use spelunk_index::{
 
 use crate::app::App;
 
-use crate::failure::Failure;
+use crate::failure::Result;
 
 pub struct Indexed<'a> {
     pub app: &'a App,
@@ -26,7 +26,6 @@ pub struct Indexed<'a> {
     pub progress: &'a mut dyn FnMut(IndexProgress),
 }
 
-/// When the index is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Before every search, so that it covers exactly the searched text.
@@ -44,8 +43,8 @@ impl Indexed<'_> {
         &mut self,
         view: &View,
         query: &Query,
-        whole: impl Fn() -> Result<Option<View>, Failure>,
-    ) -> Result<SearchResults, Failure> {
+        whole: impl Fn() -> Result<Option<View>>,
+    ) -> Result<SearchResults> {
         self.search_in(None, view, query, whole)
     }
 
@@ -55,8 +54,8 @@ impl Indexed<'_> {
         dir: Option<&PrivateDir>,
         view: &View,
         query: &Query,
-        whole: impl Fn() -> Result<Option<View>, Failure>,
-    ) -> Result<SearchResults, Failure> {
+        whole: impl Fn() -> Result<Option<View>>,
+    ) -> Result<SearchResults> {
         let embedder = match self.app.embedder() {
             Ok(embedder) => embedder,
             Err(error) => return self.read(view, query, error),
@@ -105,7 +104,7 @@ impl Indexed<'_> {
         }
     }
 
-    pub fn build(&mut self, view: &View) -> Result<UpdateReport, Failure> {
+    pub fn build(&mut self, view: &View) -> Result<UpdateReport> {
         let index_options = IndexOptions { embedder: Some(self.app.embedder()?) };
         let mut index = Index::open_in(&self.dir(None)?, self.folder, index_options)?;
         let options = self.update_options();
@@ -120,7 +119,7 @@ impl Indexed<'_> {
         }
     }
 
-    fn dir(&self, dir: Option<&PrivateDir>) -> Result<PrivateDir, Failure> {
+    fn dir(&self, dir: Option<&PrivateDir>) -> Result<PrivateDir> {
         if let Some(dir) = dir {
             return Ok(dir.clone());
         }
@@ -141,8 +140,7 @@ impl Indexed<'_> {
         })
     }
 
-    /// Searches by words without an index, unless the query requires meaning.
-    fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<SearchResults, Failure> {
+    fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<SearchResults> {
         if query.mode == Mode::Meaning {
             return Err(error.into());
         }

@@ -10,7 +10,7 @@ use spelunk_types::{Focus, Limits, truncate};
 use crate::app::App;
 use crate::asking::{Attachments, QuestionInput};
 use crate::config::StrategyChoice;
-use crate::failure::{Failure, Usage};
+use crate::failure::{Result, Usage};
 use crate::sources::{context_source, contexts, source};
 
 /// A question, its sources and its options.
@@ -172,7 +172,7 @@ impl Question {
     }
 
     /// The question as text, with all of its material as sources.
-    pub(super) fn read(self, app: &App) -> Result<(QuestionInput, AnswerOptions), Failure> {
+    pub(super) fn read(self, app: &App) -> Result<(QuestionInput, AnswerOptions)> {
         let mut named: Vec<SourceInput> = self.paths.iter().map(|path| source(app, path)).collect();
         if !self.contexts.is_empty() {
             let store = contexts(app, SecretFiles::Refused)?;

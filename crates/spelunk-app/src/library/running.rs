@@ -12,7 +12,7 @@ use spelunk_types::{Event, RunId};
 use super::{Answer, Error};
 use crate::app::App;
 use crate::blocking::blocking;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::otel;
 use crate::render::progress::run_status;
 use crate::runs::files_incomplete;
@@ -28,7 +28,7 @@ pub struct Running {
 }
 
 impl Running {
-    pub(super) fn new(app: Arc<App>, handle: RunHandle) -> Result<Self, Failure> {
+    pub(super) fn new(app: Arc<App>, handle: RunHandle) -> Result<Self> {
         let projector = Projector::start(&app.workspace()?, &handle.run);
         Ok(Self { app, handle, view: RunView::default(), began: Instant::now(), projector })
     }

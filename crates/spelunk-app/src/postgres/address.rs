@@ -17,7 +17,6 @@ const PORT: u16 = 5432;
 const PASS_BYTES_MAX: u64 = 100_000;
 const URL_HINT: &str = "write it as `postgres://USER@HOST:PORT/DATABASE`";
 
-/// Whether a source is the URL of a PostgreSQL database.
 pub fn is_postgres_url(typed: &str) -> bool {
     SCHEMES.iter().any(|scheme| typed.starts_with(scheme))
 }
@@ -25,7 +24,6 @@ pub fn is_postgres_url(typed: &str) -> bool {
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) name: String,
-    /// The URL without the password.
     pub(super) url: String,
     /// How to connect, or why the URL is wrong.
     pub(super) target: Result<Target, ServerError>,
@@ -44,7 +42,6 @@ pub(super) enum Place {
     Socket(PathBuf),
 }
 
-/// Which certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
     /// Any, as PostgreSQL's own clients do by default.
@@ -131,7 +128,6 @@ fn target(url: &str, environment: &Environment) -> Result<Target, String> {
     Ok(Target { config, place, trust })
 }
 
-/// The password that the user has stored for this database.
 fn password(config: &Config, place: &Place, port: u16, environment: &Environment) -> Option<String> {
     if let Some(password) = environment.text(env::PGPASSWORD) {
         return Some(password.to_owned());

@@ -83,7 +83,14 @@ pub(super) struct Metered {
     bytes_left: u64,
 }
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl Metered {
+    /// For TLS over a stream that is already limited.
+    pub(super) fn unlimited(stream: impl Stream + 'static) -> Self {
+        Self { stream: Box::new(stream), bytes_left: u64::MAX }
+    }
+}
+
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 

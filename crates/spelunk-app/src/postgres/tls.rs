@@ -6,7 +6,6 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -16,10 +15,8 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_platform_verifier::Verifier;
 use spelunk_context::ServerError;
 use spelunk_fs::open_to_read;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client;
 
 use super::address::Trust;
 use super::connection::Metered;
@@ -111,48 +108,18 @@ impl ServerCertVerifier for Anybody {
 }
 
 impl TlsConnect<Metered> for Tls {
-    type Stream = Encrypted;
+    type Stream = Metered;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Metered>> + Send>>;
 
     fn connect(self, stream: Metered) -> Self::Future {
-        Box::pin(async move { Ok(Encrypted(self.connector.connect(self.host, stream).await?)) })
+        Box::pin(async move { Ok(Metered::unlimited(self.connector.connect(self.host, stream).await?)) })
     }
 }
 
-/// A TLS stream. The password is not bound to the channel: `verify-full` checks the certificate.
-pub(super) struct Encrypted(client::TlsStream<Metered>);
-
-impl TlsStream for Encrypted {
+/// The password is not bound to the channel: `verify-full` checks the certificate.
+impl TlsStream for Metered {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for Encrypted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, into)
-    }
-}
-
-impl AsyncWrite for Encrypted {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
     }
 }

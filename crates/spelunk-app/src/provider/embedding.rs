@@ -12,7 +12,7 @@ use spelunk_model::{EmbeddingClient, ModelError, ModelOptions, embedding_batches
 
 use super::keys::{Endpoint, required_endpoint};
 use super::list::usual;
-use super::{ProviderError, of_alias};
+use super::{ProviderError, Result, of_alias};
 use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
 use crate::local::{ModelFolder, is_name};
@@ -80,11 +80,7 @@ fn table_at(directory: &Path, file: &Path) -> Result<StaticEmbedder, EmbedError>
     }
 }
 
-/// The server of the role; `None` if none is set.
-pub fn client(
-    settings: &Settings,
-    environment: &Environment,
-) -> Result<Option<EmbeddingClient>, ProviderError> {
+pub fn client(settings: &Settings, environment: &Environment) -> Result<Option<EmbeddingClient>> {
     let model = match &settings.roles.embedding {
         RoleModel::Unset | RoleModel::SameProvider { .. } => return Ok(None),
         RoleModel::Named { alias, .. } => of_alias(settings, alias)?.settings.clone(),
@@ -95,7 +91,7 @@ pub fn client(
     Ok(Some(EmbeddingClient::openai(options(&endpoint, &model)?, timeout)?))
 }
 
-fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
+fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions> {
     if endpoint.provider != "openai" {
         return Err(ProviderError::NoEmbeddings { provider: endpoint.provider });
     }

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use spelunk_model::{DefaultModels, HostedCatalogue, ModelOptions, Price, Secret};
 
-use super::ProviderError;
 use super::open::{bedrock_url, today};
+use super::{ProviderError, Result};
 use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
 use crate::local::ModelFolder;
 
 struct Hosted {
     provider: &'static str,
-    /// Its name for messages.
     label: &'static str,
     key_variable: &'static str,
     url_variable: Option<&'static str>,
@@ -58,7 +57,6 @@ const GEMINI: Hosted = Hosted {
     prefix: "",
 };
 
-/// Local model servers and the default port of each.
 pub(super) const LOCAL_SERVERS: [(&str, &str); 4] = [
     ("Ollama", "http://127.0.0.1:11434/v1"),
     ("LM Studio", "http://127.0.0.1:1234/v1"),
@@ -76,7 +74,6 @@ pub(super) struct Endpoint {
     pub(super) name: Option<String>,
     pub(super) key: Option<Secret>,
     pub(super) because: String,
-    /// The provider's defaults, if no model is set.
     pub(super) defaults: Option<DefaultModels>,
 }
 
@@ -110,7 +107,7 @@ impl Endpoint {
     }
 
     /// Rejects the name of another provider's model, recognised by its slash.
-    pub(super) fn check_name(&self) -> Result<(), ProviderError> {
+    pub(super) fn check_name(&self) -> Result<()> {
         let is_theirs = [OPENAI.url, ANTHROPIC.url].contains(&self.base_url.as_str());
         match &self.name {
             Some(name) if is_theirs && name.contains('/') => {
@@ -121,33 +118,14 @@ impl Endpoint {
     }
 }
 
-/// Resolves the settings of a model without contacting anything; `None` if nothing is set and there is no key.
+/// Resolves the settings of a model without contacting anything; `None` if nothing is set and there is no key. Unless
+/// key commands are run, the result is enough to list a model, not to call it.
 pub(super) fn endpoint(
     settings: &ModelSettings,
     environment: &Environment,
-) -> Result<Option<Endpoint>, ProviderError> {
-    resolve(&Keys { settings, environment, commands: Commands::Run })
-}
-
-/// The same, but finding nothing is an error.
-pub(super) fn required_endpoint(
-    settings: &ModelSettings,
-    environment: &Environment,
-) -> Result<Endpoint, ProviderError> {
-    let nobody = || ProviderError::Nobody { section: settings.section.clone() };
-    endpoint(settings, environment)?.ok_or_else(nobody)
-}
-
-/// The same with another policy for key commands: enough to list a model, not to call it.
-pub(super) fn endpoint_unasked(
-    settings: &ModelSettings,
-    environment: &Environment,
     commands: Commands,
-) -> Result<Option<Endpoint>, ProviderError> {
-    resolve(&Keys { settings, environment, commands })
-}
-
-fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
+) -> Result<Option<Endpoint>> {
+    let keys = Keys { settings, environment, commands };
     let because = keys.because(&format!("provider is {}", keys.settings.provider.word()));
     Ok(Some(match keys.settings.provider {
         ProviderChoice::None => return Ok(None),
@@ -172,6 +150,12 @@ fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
     }))
 }
 
+/// The same with key commands, but finding nothing is an error.
+pub(super) fn required_endpoint(settings: &ModelSettings, environment: &Environment) -> Result<Endpoint> {
+    let nobody = || ProviderError::Nobody { section: settings.section.clone() };
+    endpoint(settings, environment, Commands::Run)?.ok_or_else(nobody)
+}
+
 struct Keys<'a> {
     settings: &'a ModelSettings,
     environment: &'a Environment,
@@ -189,7 +173,7 @@ pub(super) enum Commands {
 }
 
 impl Keys<'_> {
-    fn by_environment(&self) -> Result<Option<Endpoint>, ProviderError> {
+    fn by_environment(&self) -> Result<Option<Endpoint>> {
         let has = |variable: &str| self.environment.text(variable).is_some();
         let set = |variable: &str| format!("{variable} is set");
         if self.settings.base_url.is_some() {
@@ -220,20 +204,15 @@ impl Keys<'_> {
         format!("{}.{what}", self.settings.section)
     }
 
-    fn hosted(&self, hosted: &Hosted, because: String) -> Result<Endpoint, ProviderError> {
+    fn hosted(&self, hosted: &Hosted, because: String) -> Result<Endpoint> {
         self.hosted_with(hosted, self.key(hosted.key_variable)?, because)
     }
 
-    fn gemini(&self, because: String) -> Result<Endpoint, ProviderError> {
+    fn gemini(&self, because: String) -> Result<Endpoint> {
         self.hosted_with(&GEMINI, self.key(self.gemini_variable())?, because)
     }
 
-    fn hosted_with(
-        &self,
-        hosted: &Hosted,
-        key: Option<Secret>,
-        because: String,
-    ) -> Result<Endpoint, ProviderError> {
+    fn hosted_with(&self, hosted: &Hosted, key: Option<Secret>, because: String) -> Result<Endpoint> {
         let Hosted { provider, label, key_variable, url_variable, url, prefix } = *hosted;
         let set = self.settings.base_url.as_deref();
         let set = set.or_else(|| self.environment.text(url_variable?));
@@ -255,7 +234,7 @@ impl Keys<'_> {
     }
 
     /// The resource comes from the settings or the environment; the deployment name cannot be guessed.
-    fn azure(&self, because: String) -> Result<Endpoint, ProviderError> {
+    fn azure(&self, because: String) -> Result<Endpoint> {
         let variable = env::AZURE_OPENAI_ENDPOINT;
         let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
         let base_url =
@@ -269,7 +248,7 @@ impl Keys<'_> {
     }
 
     /// The named model of the local folder, or the only one.
-    fn local_name(&self) -> Result<String, ProviderError> {
+    fn local_name(&self) -> Result<String> {
         if let Some(name) = &self.settings.name {
             return Ok(name.clone());
         }
@@ -282,7 +261,7 @@ impl Keys<'_> {
     }
 
     /// The key from the variable or command named in the settings, else from the provider's default variable.
-    fn key(&self, variable: &str) -> Result<Option<Secret>, ProviderError> {
+    fn key(&self, variable: &str) -> Result<Option<Secret>> {
         if self.commands == Commands::Pretend
             || (self.commands == Commands::Skip && self.settings.key_command.is_some())
         {
@@ -308,7 +287,7 @@ fn keyless(provider: &'static str, base_url: &str, name: Option<String>, because
     Endpoint { provider, base_url: base_url.to_owned(), name, key: None, because, defaults: None }
 }
 
-fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError> {
+fn run_key_command(command: &str, section: &str) -> Result<Secret> {
     let refused = |reason: String| ProviderError::KeyCommand { section: section.to_owned(), reason };
     let output =
         std::process::Command::new("sh").arg("-c").arg(command).stdin(std::process::Stdio::null()).output();

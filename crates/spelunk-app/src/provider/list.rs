@@ -4,8 +4,8 @@
 use spelunk_model::{Price, Rate};
 use spelunk_types::{Explain, ModelRef};
 
-use super::keys::{Commands, Endpoint, LOCAL_SERVERS, PROBE, endpoint_unasked};
-use super::{ProviderError, found};
+use super::keys::{Commands, Endpoint, LOCAL_SERVERS, PROBE, endpoint};
+use super::{Result, found};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
 
@@ -51,7 +51,7 @@ pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<
     let sub = match (&settings.roles.sub, root) {
         // No model is named, so the provider's default sub-model is used.
         (RoleModel::Unset, Some(root)) if listed[root].name == "model" => {
-            let endpoint = endpoint_unasked(&settings.model, environment, Commands::Pretend).ok().flatten();
+            let endpoint = endpoint(&settings.model, environment, Commands::Pretend).ok().flatten();
             let name = endpoint.and_then(|endpoint| endpoint.defaults?.sub);
             name.map_or(RoleModel::Unset, |name| RoleModel::SameProvider { name })
         }
@@ -72,7 +72,6 @@ pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<
     listed
 }
 
-/// The model servers on this machine's default ports.
 pub async fn local_servers() -> Vec<LocalServer> {
     let asking = LOCAL_SERVERS.map(|(name, base_url)| async move {
         let models = spelunk_model::list_models(base_url, None, PROBE).await.ok()?;
@@ -142,7 +141,7 @@ fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
 
 /// The model of the section `model`, unless neither the section nor the environment names one.
 fn plain(settings: &ModelSettings, environment: &Environment) -> Option<ListedModel> {
-    match endpoint_unasked(settings, environment, Commands::Skip) {
+    match endpoint(settings, environment, Commands::Skip) {
         Ok(None) => None,
         Ok(Some(_)) | Err(_) => Some(of_settings("model".to_owned(), settings, environment)),
     }
@@ -158,8 +157,8 @@ fn of_named(named: &NamedModel, environment: &Environment) -> ListedModel {
 }
 
 fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> ListedModel {
-    let key = key_state(settings, &endpoint_unasked(settings, environment, Commands::Skip));
-    let endpoint = endpoint_unasked(settings, environment, Commands::Pretend);
+    let key = key_state(settings, &endpoint(settings, environment, Commands::Skip));
+    let endpoint = endpoint(settings, environment, Commands::Pretend);
     // A custom server could be asked for its first model, but nothing is contacted here.
     let named = endpoint.ok().flatten().map(|endpoint| Endpoint {
         name: Some(endpoint.name.clone().unwrap_or_else(|| "(the first one offered)".to_owned())),
@@ -178,7 +177,7 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
     }
 }
 
-fn key_state(settings: &ModelSettings, endpoint: &Result<Option<Endpoint>, ProviderError>) -> KeyState {
+fn key_state(settings: &ModelSettings, endpoint: &Result<Option<Endpoint>>) -> KeyState {
     match endpoint {
         Err(error) => {
             let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();

@@ -64,7 +64,6 @@ fn is_name(name: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// One file per provider and address.
 fn file(folder: &ModelFolder, endpoint: &Endpoint) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let address: String = endpoint.base_url.chars().map(plain).take(NAME_BYTES_MAX).collect();

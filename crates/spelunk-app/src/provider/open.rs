@@ -10,7 +10,7 @@ use spelunk_model::{
     Model, ModelOptions, OpenAiModel, ResponsesModel,
 };
 
-use super::ProviderError;
+use super::{ProviderError, Result};
 use crate::config::ModelSettings;
 use crate::env::{self, Environment};
 use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
@@ -22,7 +22,7 @@ pub fn open(
     options: ModelOptions,
     settings: &ModelSettings,
     environment: &Environment,
-) -> Result<Arc<dyn Model>, ProviderError> {
+) -> Result<Arc<dyn Model>> {
     Ok(match provider {
         "anthropic" => Arc::new(AnthropicModel::new(options)?),
         "openai-responses" => Arc::new(ResponsesModel::new(options)?),
@@ -39,7 +39,6 @@ pub fn open(
     })
 }
 
-/// The Bedrock URL for the region that the environment names.
 pub(super) fn bedrock_url(environment: &Environment) -> String {
     BedrockModel::base_url(&aws(environment).region().unwrap_or_else(|| AWS_REGION.to_owned()))
 }
@@ -80,11 +79,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// A model of the local folder. The file must exist and be a model file, even if this build cannot run it.
-fn local(
-    name: &str,
-    settings: &ModelSettings,
-    environment: &Environment,
-) -> Result<Arc<dyn Model>, ProviderError> {
+fn local(name: &str, settings: &ModelSettings, environment: &Environment) -> Result<Arc<dyn Model>> {
     let missing = || ProviderError::LocalMissing { name: name.to_owned() };
     let folder = ModelFolder::of(&settings.local, environment).ok_or_else(missing)?;
     let found = folder.find(name).ok_or_else(missing)?;
@@ -96,7 +91,7 @@ fn local(
 }
 
 #[cfg(feature = "embedded")]
-fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, ProviderError> {
+fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>> {
     let LocalModel { name, path, bytes, header } = found;
     let header = header.map_err(|source| ProviderError::LocalDamaged { name: name.clone(), source })?;
     let sampling = settings.sampling;
@@ -120,12 +115,12 @@ fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, Pr
 }
 
 #[cfg(not(feature = "embedded"))]
-fn run(found: LocalModel, _settings: &ModelSettings) -> Result<Arc<dyn Model>, ProviderError> {
+fn run(found: LocalModel, _settings: &ModelSettings) -> Result<Arc<dyn Model>> {
     Err(ProviderError::NotBuiltIn { name: found.name })
 }
 
 /// A program: the words of `model.command`, without any expansion.
-fn command(options: ModelOptions, settings: &ModelSettings) -> Result<CommandModel, ProviderError> {
+fn command(options: ModelOptions, settings: &ModelSettings) -> Result<CommandModel> {
     let Some(line) = settings.command.as_deref() else {
         return Err(ProviderError::CommandMissing { section: settings.section.clone() });
     };

@@ -7,17 +7,16 @@ use std::sync::Arc;
 use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
 use spelunk_types::{ModelRef, truncate};
 
-use super::keys::{Commands, OPENROUTER_URL, endpoint_unasked, required_endpoint};
+use super::keys::{Commands, OPENROUTER_URL, endpoint, required_endpoint};
 use super::list::usual;
 use super::open::open;
-use super::{ProviderError, find_named, found};
+use super::{ProviderError, Result, find_named, found};
 use crate::config::{ModelSettings, ProviderChoice, Settings};
 use crate::env::{self, Environment};
 
 /// The provider name of a model that an MCP client provides by sampling.
 pub const OF_CLIENT: &str = "mcp";
 
-/// The longest URL that a message quotes from a journal.
 const ADDRESS_CHARS_MAX: usize = 200;
 
 /// The model the run was started with, using today's key.
@@ -25,7 +24,7 @@ pub fn recorded(
     recorded: &ModelRef,
     settings: &Settings,
     environment: &Environment,
-) -> Result<Arc<dyn Model>, ProviderError> {
+) -> Result<Arc<dyn Model>> {
     if recorded.provider == OF_CLIENT {
         return Err(ProviderError::OfClient);
     }
@@ -104,7 +103,7 @@ fn provider(recorded: &ModelRef) -> ProviderChoice {
 
 /// Whether these settings resolve to that model. Runs no key command.
 fn leads_to(settings: &ModelSettings, environment: &Environment, recorded: &ModelRef) -> bool {
-    let endpoint = endpoint_unasked(settings, environment, Commands::Pretend).ok().flatten();
+    let endpoint = endpoint(settings, environment, Commands::Pretend).ok().flatten();
     let found = endpoint.and_then(|endpoint| found(endpoint, settings, environment).ok());
     found.is_some_and(|found| is_same(found.model.reference(), recorded))
 }

@@ -17,7 +17,6 @@ use crate::local::{ModelFolder, read_header};
 /// Inside the model folder; because of the dot, nothing in it counts as a model.
 const STAGING: &str = ".parts";
 
-/// The length and checksum of a file that was read in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Checked {
     pub(super) path: PathBuf,
@@ -37,17 +36,13 @@ impl Checked {
 /// A writer that tracks the length and checksum of what it wrote.
 pub(super) struct Summed<W> {
     inner: W,
-    bytes: u64,
+    pub(super) bytes: u64,
     sum: Sha256,
 }
 
 impl<W: Write> Summed<W> {
     pub(super) fn new(inner: W) -> Self {
         Self { inner, bytes: 0, sum: Sha256::new() }
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(super) fn checked(self, path: &Path) -> Checked {
@@ -72,7 +67,7 @@ impl<W: Write> Write for Summed<W> {
 /// The staging folder of one model, locked for one process at a time.
 #[derive(Debug)]
 pub(super) struct Staging {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     /// Holds the lock while it is open.
     _lock: File,
 }
@@ -92,10 +87,6 @@ impl Staging {
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
-    }
-
-    pub(super) fn dir(&self) -> &Path {
-        &self.dir
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -143,7 +134,6 @@ impl Staging {
         self.move_to(&checked.path, path)
     }
 
-    /// Moves a staged file to its final path and cleans up.
     pub(super) fn place(self, name: &str, path: &Path) -> Result<(), PullError> {
         let staged = self.path(name);
         self.move_to(&staged, path)
@@ -155,7 +145,6 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies a local file to its final path.
     pub(super) fn copy(self, source: &Path, path: &Path) -> Result<(), PullError> {
         let mut from = File::open(source).map_err(|error| disk(source, error))?;
         let copied = self.path("copy");
@@ -170,7 +159,6 @@ pub(super) fn make_dir(dir: &Path) -> Result<(), PullError> {
     std::fs::create_dir_all(dir).map_err(|source| disk(dir, source))
 }
 
-/// Links to a file, or copies it on systems without links.
 pub(super) fn link(source: &Path, path: &Path) -> Result<(), PullError> {
     #[cfg(unix)]
     let linked = std::os::unix::fs::symlink(source, path);

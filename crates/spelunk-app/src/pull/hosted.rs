@@ -19,7 +19,7 @@ impl Puller<'_> {
         let staging = Staging::open(&self.folder, PACKAGE)?;
         staging.clear();
         (self.say)(&format!("downloading the newest package `{PACKAGE}`"));
-        packages::download(self.pips, staging.dir(), PACKAGE)?;
+        packages::download(self.pips, &staging.dir, PACKAGE)?;
         let (version, json) = data_set(&staging)?;
         let catalogue = HostedCatalogue::of_litellm(&json, &version, today)?;
         let (name, path) = ("catalogue", self.folder.catalogue_path());
@@ -32,7 +32,6 @@ impl Puller<'_> {
     }
 }
 
-/// The version of the downloaded wheel, and its data set.
 fn data_set(staging: &Staging) -> Result<(String, String), PullError> {
     let not_in = || PullError::Package { package: PACKAGE.to_owned(), member: MEMBER.to_owned() };
     let version = |name: &str| {

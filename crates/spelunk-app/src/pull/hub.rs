@@ -9,9 +9,7 @@ use super::{PullError, Puller};
 use crate::units::bytes;
 
 const PARTIAL: &str = "hub.gguf";
-/// The largest accepted file.
 const BYTES_MAX: u64 = 1 << 40;
-/// Progress is reported in steps of this many percent.
 const SAID_PERCENT: u64 = 10;
 
 /// The complete file, verified against the checksum of the catalogue or else of the hub.

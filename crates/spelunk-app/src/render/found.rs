@@ -12,7 +12,6 @@ use crate::units::{count, head};
 const PREVIEW_CHARS_MAX: usize = 500;
 const REASON_CHARS_MAX: usize = 160;
 
-/// Each passage with its context, location and score.
 pub fn found_json(found: &FoundInContexts) -> Value {
     let of_hit = |found: &ContextHit| {
         let (context, hit) = (&found.context, &found.hit);
@@ -45,7 +44,6 @@ fn rounded(number: f32) -> f64 {
     (f64::from(number) * 10_000.0).round() / 10_000.0
 }
 
-/// The location and the best line of each passage.
 pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     let mut text = String::new();
     for ContextHit { context, hit } in &found.hits {
@@ -66,7 +64,6 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), criteria(found.mode))
 }
 
-/// What passages are searched by.
 pub fn criteria(mode: Mode) -> &'static str {
     match mode {
         Mode::Words => "words",

@@ -20,7 +20,6 @@ pub(crate) struct Span {
     pub(crate) is_code: bool,
 }
 
-/// The maximum depth at which lists are shown.
 const DEPTH_MAX: usize = 4;
 /// Table columns are padded up to this width.
 const COLUMN_CHARS_MAX: usize = 40;
@@ -91,7 +90,6 @@ fn begins(line: &str) -> Option<Block> {
     Some(Block::Item { depth, marker: Some(format!("{digits}.")), text: text.trim().to_owned() })
 }
 
-/// Handles a line that starts no block: it continues the previous one.
 fn go_on(blocks: &mut Vec<Block>, line: &str, is_new: bool) {
     match blocks.last_mut().filter(|_| !is_new) {
         Some(Block::Paragraph(text) | Block::Item { text, .. } | Block::Quote(text)) => {

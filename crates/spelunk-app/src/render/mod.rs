@@ -19,7 +19,6 @@ use std::ops::Range;
 use crate::error_text::Paint;
 use crate::units::safe;
 
-/// The text with some of its parts in a style of the terminal.
 pub fn highlight(text: &str, ranges: &[Range<usize>], style: &str, paint: Paint) -> String {
     let (mut shown, mut from) = (String::new(), 0);
     for range in ranges {

@@ -7,7 +7,6 @@ use spelunk_types::shorten;
 use crate::units::{head, safe};
 
 const LINE_CHARS_MAX: usize = 160;
-/// Lines shown around the best one.
 const AROUND: u64 = 2;
 
 /// The passages, best first. The first line states that no model was used.

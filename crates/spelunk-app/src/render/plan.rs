@@ -29,7 +29,6 @@ fn cost(forecast: &Forecast, reader: Price, synthesis: Price) -> Range<u64> {
     Range { least, most: most(reader, reading.most).saturating_add(most(synthesis, putting.most)) }
 }
 
-/// The cost at the list prices of the default models.
 fn list_costs(forecast: &Forecast) -> Vec<(String, Range<u64>)> {
     let catalogue = HostedCatalogue::current();
     let mut costs = Vec::new();

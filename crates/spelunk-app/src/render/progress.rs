@@ -22,14 +22,12 @@ const WIDTH_DEFAULT: usize = 80;
 /// Set while the user is asked something, so that nothing is drawn over the question.
 static PAUSED: AtomicBool = AtomicBool::new(false);
 
-/// Stops or resumes drawing, for the whole process.
 pub fn pause(is_paused: bool) {
     PAUSED.store(is_paused, Ordering::Relaxed);
 }
 
 pub struct Progress {
     enabled: bool,
-    /// The lines on the screen.
     n_lines: usize,
     drawn_at: Option<Instant>,
     n_drawn: usize,
@@ -66,7 +64,6 @@ impl Progress {
         }
     }
 
-    /// The sequence that erases the block and moves the cursor to its beginning.
     fn erased(&self) -> String {
         let up = match self.n_lines {
             0 | 1 => String::new(),
@@ -119,7 +116,6 @@ fn indexing_status(so_far: IndexProgress, elapsed: Duration) -> String {
     ticked_status(&ticked)
 }
 
-/// The progress of long work in bytes and, if known, in documents.
 fn ticked_status(ticked: &Ticked) -> String {
     let Ticked { what, documents, done, total, took_ms } = ticked;
     let mut text = format!("{what}: ");

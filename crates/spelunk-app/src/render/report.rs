@@ -10,15 +10,12 @@ use std::collections::BTreeMap;
 use spelunk_engine::RunReport;
 use spelunk_types::{Location, RunOutcome, Severity};
 
-/// Lines shown before and after the lines of a finding.
 pub(crate) const LINES_AROUND: u64 = 3;
-/// The maximum number of lines shown for a finding.
 pub(crate) const LINES_MARKED_MAX: u64 = 12;
 
 /// Lines of a source, and which of them are relevant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// The number of the first line.
     pub(crate) first: u64,
     pub(crate) lines: Vec<String>,
     /// The first and the last relevant line.
@@ -33,7 +30,6 @@ impl Excerpt {
     }
 }
 
-/// Excerpts of the sources, by document and first line.
 #[derive(Debug, Default)]
 pub struct Excerpts {
     pub(crate) by_place: BTreeMap<(String, u64), Excerpt>,

@@ -5,7 +5,6 @@ use spelunk_types::{CallId, EffectId, FrameId, FrameOutcome, Grounding, Served, 
 
 use crate::units::{count, dollars, head, time, tokens};
 
-/// The tree for people, with one line per frame and call.
 pub fn tree(view: &RunView) -> String {
     let mut lines = Vec::new();
     if let Some(root) = view.frames.get(&FrameId::root()) {
@@ -74,7 +73,6 @@ fn cell_line(cell: &CellView) -> String {
     format!("cell {}  {}  {}  {code}", cell.cell, cell.outcome, time(cell.took_ms))
 }
 
-/// A call of one of the user's own tools.
 fn effect_line(id: &EffectId, effect: &EffectView) -> String {
     let arguments = match &effect.arguments {
         Text::Inline { text } => head(text, 60),

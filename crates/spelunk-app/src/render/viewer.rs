@@ -31,7 +31,6 @@ pub struct Asset {
     pub(crate) name: &'static str,
     pub media_type: &'static str,
     pub body: String,
-    /// The digest of the bytes, for caches.
     pub digest: String,
 }
 

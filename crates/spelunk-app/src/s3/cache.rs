@@ -16,16 +16,12 @@ use tempfile::NamedTempFile;
 const INCOMING: &str = ".arriving-";
 const ARRIVAL_MAX: Duration = Duration::from_hours(24);
 
-/// Where copies are kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
-    /// The directory.
     pub(crate) dir: PathBuf,
-    /// What it may contain.
     pub(crate) bytes_max: u64,
 }
 
-/// A copy that is not complete.
 pub(super) struct Incoming {
     file: NamedTempFile,
     dir: PathBuf,
@@ -33,7 +29,6 @@ pub(super) struct Incoming {
 }
 
 impl Cache {
-    /// The name of a copy.
     pub(super) fn name(of: [&str; 3], bytes: u64) -> String {
         let mut hasher = blake3::Hasher::new();
         for part in of {
@@ -53,7 +48,6 @@ impl Cache {
         Some(path)
     }
 
-    /// A file for an object that arrives.
     pub(super) fn incoming(&self) -> io::Result<Incoming> {
         if let (Some(above), Some(name)) = (self.dir.parent(), self.dir.file_name()) {
             PrivateDir::new(above).make_dir(&name.to_string_lossy(), Durability::Unsynced)?;
@@ -87,7 +81,6 @@ impl Cache {
         Ok(())
     }
 
-    /// Why the directory cannot be used.
     pub(super) fn unwritable(&self, problem: &io::Error) -> ObjectError {
         let why = format!("could not write to `{}`: {problem}", self.dir.display());
         ObjectError { why, hint: "free some space there, or set `XDG_STATE_HOME` to another directory" }
@@ -100,7 +93,6 @@ impl Incoming {
         self.file.write_all(bytes)
     }
 
-    /// Keeps what arrived under this name.
     pub(super) fn keep(self, name: &str) -> io::Result<PathBuf> {
         used(self.file.as_file(), name)?;
         // A copy that a power cut left without its text would pass for the object.

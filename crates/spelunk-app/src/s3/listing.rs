@@ -9,12 +9,10 @@ const WORD_CHARS_MAX: usize = 64;
 /// The longest key that S3 allows.
 const KEY_BYTES_MAX: usize = 1024;
 
-/// A page of a list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Objects, with their whole keys.
     pub objects: Vec<ObjectEntry>,
-    /// What to ask for the next page with.
     pub next: Option<String>,
 }
 
@@ -43,7 +41,6 @@ pub fn read_listing(text: &str) -> Option<Listing> {
     Some(Listing { objects, next })
 }
 
-/// The code of an error, such as `NoSuchBucket`.
 pub(super) fn code(text: &str) -> Option<String> {
     Some(word(between(text, "Code")?)).filter(|code| !code.is_empty())
 }
@@ -53,7 +50,6 @@ pub(super) fn word(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(WORD_CHARS_MAX).collect()
 }
 
-/// An entity tag without its quotes.
 pub(super) fn bare(etag: &str) -> &str {
     etag.trim().trim_matches('"')
 }

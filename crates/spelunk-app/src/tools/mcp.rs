@@ -31,7 +31,6 @@ pub(super) enum Transport {
     Url(String),
 }
 
-/// A connection and the process that it leads to.
 struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     /// Killed when the connection is dropped.

@@ -13,7 +13,6 @@ use crate::config::ToolCommand;
 use crate::env::Environment;
 
 const OUTPUT_BYTES_MAX: u64 = 4_000_000;
-/// How much of the error output an error quotes.
 const COMPLAINT_BYTES_MAX: u64 = 2_000;
 
 pub(super) fn calls(command: ToolCommand, environment: Environment, complaints: Complaints) -> ToolFn {
@@ -63,7 +62,6 @@ async fn call(
     }
 }
 
-/// What to do with output beyond the limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Dropped,

@@ -23,8 +23,10 @@ pub enum Computed {
     NotAsked,
     /// It asks for something over rows that only a model can understand.
     Unreadable,
-    /// The result, and how it was computed.
-    Result { value: String, how: String },
+    Result {
+        value: String,
+        how: String,
+    },
 }
 
 const QUERY_MS_MAX: u64 = 10_000;
@@ -78,9 +80,7 @@ enum Asked {
     Most(Order),
     /// The row with the highest or lowest value.
     Highest(Order),
-    /// The values that occur once.
     Once,
-    /// An aggregate of a column.
     Aggregate(&'static str),
 }
 
@@ -99,7 +99,6 @@ impl Order {
     }
 }
 
-/// Words that ask for an aggregate.
 const AGGREGATES: [(&str, &[&str]); 5] = [
     ("AVG", &["average", "mean"]),
     ("median", &["median"]),

@@ -26,7 +26,6 @@ const EXCERPT_WORDS_MAX: usize = 300;
 const LATER_GAIN_MIN: f32 = 1.5;
 
 struct Layout {
-    /// The number of passages that are shown with the lines around them.
     n_wide_max: usize,
     /// The room for the lines around the first.
     around_chars: usize,

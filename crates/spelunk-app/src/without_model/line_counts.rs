@@ -150,7 +150,6 @@ impl<'v> LinesAsked<'v> {
     }
 }
 
-/// A word of a question, or a text in quotes.
 struct Token<'q> {
     text: &'q str,
     is_quoted: bool,
@@ -254,7 +253,6 @@ fn levels(view: &View, document: &DocEntry) -> Option<HashMap<u64, usize>> {
 }
 
 impl Term {
-    /// Whether the text of a line has it.
     fn is_in(&self, line: &str) -> bool {
         match self {
             Self::Level { word, .. } | Self::Word { word, .. } => has_word(line, word),

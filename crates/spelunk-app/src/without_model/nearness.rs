@@ -12,7 +12,6 @@ const SIMILARITY_MIN: f32 = 0.25;
 /// The weight of a word that occurs in every passage.
 const WEIGHT_MIN: f32 = 0.3;
 
-/// A question and the cached similarities of words.
 pub(super) struct Asked<'a> {
     words: Vec<AskedWord>,
     meaning: Vec<f32>,
@@ -130,7 +129,6 @@ fn rarity(n_with: usize, n_passages: usize) -> f32 {
     (1.0 + (n_without + 0.5) / (n_with + 0.5)).ln() + WEIGHT_MIN
 }
 
-/// Words without meaning for a question.
 const STOP_WORDS: &[&str] = &[
     "about", "and", "any", "are", "can", "could", "did", "does", "for", "from", "has", "have", "how", "into",
     "its", "not", "should", "that", "the", "their", "then", "there", "these", "they", "this", "was", "were",

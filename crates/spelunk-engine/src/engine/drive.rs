@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use spelunk_context::{DocEntry, Drift};
-use spelunk_journal::JournalError;
 use spelunk_types::{ErrorCode, EventKind, Explain, FrameId, Grounding, RunId, RunOutcome};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::frame::Run;
-use crate::{Answer, BudgetExceeded, Cancel, EventStream, Frame, FrameError, Stop, Task};
+use crate::{
+    Answer, BudgetExceeded, Cancel, EventStream, Frame, FrameError, JournalResult, Result, Stop, Task,
+};
 
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -105,12 +106,7 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
 
 /// Runs the root frame until it answers, is cancelled or times out. Remaining work, including requests in flight, is
 /// dropped here, before the end is recorded.
-async fn solve_within(
-    run: &Arc<Run>,
-    task: Task,
-    cancel: &Cancel,
-    time_left: Duration,
-) -> Result<Answer, FrameError> {
+async fn solve_within(run: &Arc<Run>, task: Task, cancel: &Cancel, time_left: Duration) -> Result<Answer> {
     let root = Frame::new(Arc::clone(run), FrameId::root());
     let solving = std::pin::pin!(root.solve(task));
     let cancelled = std::pin::pin!(cancel.requested());
@@ -125,11 +121,10 @@ async fn solve_within(
     }
 }
 
-/// How many changed files are reported individually.
 const DRIFTS_TOLD_MAX: usize = 20;
 
 /// Warns of files that changed since the scan, whatever the outcome of the run.
-async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
+async fn warn_of_drift(run: &Run) -> JournalResult {
     let view = run.retrieval.whole.clone();
     let looking = tokio::task::spawn_blocking(move || {
         let told = |(document, drift): (&DocEntry, Drift)| format!("`{}` {drift}", document.name);
@@ -167,11 +162,7 @@ fn trim_cache(run: &Run) {
 }
 
 /// Records the end. A journal that cannot be written cannot record that either, so the error goes to the user.
-async fn record_end(
-    run: &Run,
-    error: Option<&FrameError>,
-    outcome: RunOutcome,
-) -> Result<(), Arc<JournalError>> {
+async fn record_end(run: &Run, error: Option<&FrameError>, outcome: RunOutcome) -> JournalResult {
     let root = FrameId::root();
     match error {
         Some(FrameError::Stopped(Stop::Journal(_))) => return Ok(()),

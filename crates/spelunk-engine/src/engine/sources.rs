@@ -10,16 +10,9 @@ use super::Engine;
 use crate::EngineError;
 use crate::sync::lock;
 
-/// Opens a database or a bucket by its URL.
 pub(super) type OpenServer = Arc<dyn Fn(&str) -> SourceInput + Send + Sync>;
 
 impl Engine {
-    /// Opens databases and buckets of resumed runs, by their URLs.
-    #[must_use]
-    pub fn with_servers(self, open: impl Fn(&str) -> SourceInput + Send + Sync + 'static) -> Self {
-        Self { servers: Some(Arc::new(open)), ..self }
-    }
-
     /// Stores a text that arrived with a request, with its secrets redacted, so that a resumed run finds it
     /// again. It is not garbage-collected until a run of this engine has started or the engine is dropped.
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {

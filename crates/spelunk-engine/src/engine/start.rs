@@ -22,7 +22,6 @@ use crate::{EngineError, strategy};
 const CONTEXT_BYTES_MAX: u64 = 1_000_000;
 const CONTEXT_DOCUMENTS_MAX: usize = 200;
 
-/// The first event of a new run, without the record of its corpus.
 pub(super) fn start_of(
     request: &RunRequest,
     model_names: &[String],
@@ -114,7 +113,6 @@ fn reference(model: Option<&Arc<dyn Model>>) -> Option<&ModelRef> {
     model.map(|model| model.reference())
 }
 
-/// The recorded limits, with the current spending limits.
 fn resumed_limits(recorded: &Limits, now: &Limits) -> Limits {
     let mut limits = recorded.clone();
     for limit in Limits::ALL.iter().filter(|limit| limit.may_change_on_resume) {

@@ -3,7 +3,6 @@
 
 use spelunk_sandbox::{HostCall, HostReply, Value};
 
-/// An exception that a host call raises in the cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) kind: &'static str,

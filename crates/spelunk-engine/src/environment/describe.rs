@@ -62,7 +62,6 @@ pub(super) fn describe(environment: &Environment, variables: &[(String, Value)])
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preview {
     pub(crate) text: String,
-    /// Whether that is the whole text.
     pub(crate) is_whole: bool,
 }
 
@@ -87,7 +86,6 @@ pub(crate) fn listed_names(view: &View, rest: &str) -> String {
     lines
 }
 
-/// The name of a document for use within a line.
 pub(crate) fn shown_name(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['\n', '\r'], "?")
 }

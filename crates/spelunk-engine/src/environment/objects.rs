@@ -32,7 +32,6 @@ pub(super) struct Objects {
     patterns: Mutex<HashMap<(String, u64), Arc<PyPattern>>>,
 }
 
-/// Ranges of documents that were handed out.
 #[derive(Default)]
 struct TextRanges {
     by_id: Vec<TextRange>,
@@ -102,7 +101,6 @@ impl Objects {
         }
     }
 
-    /// The text of an object, if it is within `bytes_max`.
     pub(super) fn read(&self, handle: &Handle, bytes_max: u64) -> Option<String> {
         match self.object(handle)? {
             Object::Text(doc_idx) => self.lazy(doc_idx).ok()?.to_string_bounded(bytes_max).ok(),
@@ -111,7 +109,6 @@ impl Objects {
         }
     }
 
-    /// The document that an object represents as a whole.
     pub(super) fn document_of(&self, handle: &Handle) -> Option<u32> {
         match self.object(handle)? {
             Object::Text(doc_idx) | Object::Records(doc_idx) => Some(doc_idx),
@@ -225,7 +222,6 @@ fn cursor(value: Option<Value>) -> Vec<u64> {
     }
 }
 
-/// The return value of `__iter__`.
 fn batch(items: Value, next: Option<Value>) -> Value {
     Value::Tuple(vec![items, next.unwrap_or(Value::None)])
 }

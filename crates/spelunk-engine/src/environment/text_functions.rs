@@ -46,7 +46,6 @@ pub(super) const FUNCTIONS: [(&str, &str); 8] = [
     ),
 ];
 
-/// The bytes read to detect the kind of a document.
 const HEAD_BYTES: u64 = 64 * 1024;
 const PASSAGES_BYTES_MAX: u64 = 200_000;
 const CHUNK_CHARS_MIN: u64 = 100;
@@ -312,7 +311,6 @@ fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(to_usize(HEAD_BYTES))).unwrap_or(text)
 }
 
-/// The fields of a piece of text with its location.
 fn located(doc: &str, line: u64, text: impl Into<Value>) -> Vec<(&'static str, Value)> {
     vec![("doc", doc.into()), ("line", int(line)), ("text", text.into())]
 }

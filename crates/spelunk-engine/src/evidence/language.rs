@@ -1,6 +1,5 @@
 //! The language of a text, judged by its script and its common words, and "The documents do not say." in that language.
 
-/// A language: its name, common words of its texts and questions, and the sentence.
 struct Language {
     name: &'static str,
     words: &'static [&'static str],

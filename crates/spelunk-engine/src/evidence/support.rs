@@ -9,7 +9,6 @@ use spelunk_types::Citation;
 const CITATIONS_MAX: usize = 3;
 const QUOTE_CHARS_MAX: usize = 300;
 
-/// Consecutive lines of a document that a model was shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Excerpt {
     pub(crate) document: String,
@@ -25,7 +24,6 @@ pub(crate) struct Support {
     pub(crate) unknown_values: Vec<String>,
 }
 
-/// Looks for the values of an answer in the shown text.
 pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Support {
     let sentences: Vec<Sentence<'_>> = excerpts.iter().flat_map(sentences_of).collect();
     let mut values = values(question, answer);

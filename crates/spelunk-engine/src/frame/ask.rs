@@ -10,11 +10,9 @@ use spelunk_types::CallId;
 use super::Frame;
 use super::call::{Ask, Purpose};
 use super::failure::durable;
-use super::run::Role;
-use crate::FrameError;
+use crate::Result;
 
-/// A call that already has its id.
-type Asking = BoxFuture<'static, Result<Reply, FrameError>>;
+type Asking = BoxFuture<'static, Result<Reply>>;
 
 impl Frame {
     /// Calls this frame's model. The call's id is assigned now, before anything is awaited:
@@ -30,7 +28,7 @@ impl Frame {
     }
 
     /// Sends many prompts at once; replies are in the order of the prompts.
-    pub fn ask_all(&self, prompts: Vec<Prompt>) -> BoxFuture<'static, Vec<Result<Reply, FrameError>>> {
+    pub fn ask_all(&self, prompts: Vec<Prompt>) -> BoxFuture<'static, Vec<Result<Reply>>> {
         join_all(prompts.into_iter().map(|prompt| self.ask(prompt))).boxed()
     }
 
@@ -42,7 +40,7 @@ impl Frame {
 
     /// Like [`Self::ask_sub`], with a reply that is not from the cache.
     pub(crate) fn ask_sub_anew(&self, prompt: Prompt) -> Asking {
-        self.ask_for(Purpose::FreshSubCall, self.run().model(Role::Sub), prompt)
+        self.ask_for(Purpose::FreshSubCall, &self.run().models.sub, prompt)
     }
 
     /// Like [`Self::ask_sub`], with a named model.
@@ -57,14 +55,14 @@ impl Frame {
         prompt: impl Into<Arc<Prompt>>,
         named: Option<Arc<dyn Model>>,
     ) -> Asking {
-        let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
+        let model = named.unwrap_or_else(|| Arc::clone(&self.run().models.sub));
         self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::SubCall })
     }
 
     /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
     /// run continues.
     pub(crate) fn ask_synthesis(&self, prompt: Prompt) -> Asking {
-        self.ask_for(Purpose::Synthesis, self.run().model(Role::Synthesis), prompt)
+        self.ask_for(Purpose::Synthesis, &self.run().models.synthesis, prompt)
     }
 
     fn ask_for(&self, purpose: Purpose, model: &Arc<dyn Model>, prompt: Prompt) -> Asking {

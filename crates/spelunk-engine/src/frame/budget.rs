@@ -8,7 +8,7 @@ use spelunk_types::{ErrorCode, Explain};
 
 use super::Frame;
 use crate::limits::estimate;
-use crate::{BudgetExceeded, FrameError};
+use crate::{BudgetExceeded, Result};
 
 impl Frame {
     /// The remaining budget, for the model. It varies between processes, so use it through [`Frame::observe`].
@@ -37,7 +37,7 @@ impl Frame {
 
     /// Why the next call must be the last, if budget or time is nearly exhausted. On replay the
     /// recorded decision is repeated.
-    pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>, FrameError> {
+    pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>> {
         if let Some(was_turn) = self.next_call_was(next) {
             let recorded = || self.run().replay.limited(self.id()).unwrap_or(ErrorCode::CallsExhausted);
             return Ok((!was_turn).then(recorded));
@@ -51,7 +51,7 @@ impl Frame {
 
     /// Refuses planned work if there is no time for it: the rest is for merging results. A recorded
     /// call is never refused, whatever the clock says now.
-    pub(crate) async fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
+    pub(crate) async fn require_time(&self, prompt: &Prompt) -> Result<()> {
         if self.next_call_was(prompt).is_some() {
             return Ok(());
         }
@@ -61,7 +61,6 @@ impl Frame {
         Err(self.failure(ErrorCode::TimeExhausted, message))
     }
 
-    /// The first limit that `n_calls` calls with this prompt would exceed.
     fn unaffordable(&self, n_calls: u64, prompt: &Prompt) -> Option<BudgetExceeded> {
         let (calls, tokens, cost_microusd) = self.run().budget.left();
         let (limits, one) = (self.limits(), estimate::at_most(self.model().as_ref(), prompt));

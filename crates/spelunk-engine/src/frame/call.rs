@@ -3,22 +3,20 @@
 
 use std::sync::Arc;
 
-use spelunk_journal::{Blobs, JournalError};
+use spelunk_journal::Blobs;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
 use super::Frame;
-use super::failure::Failure;
 use super::retry::Unsettled;
-use super::run::{Role, is_kept};
+use super::run::is_kept;
 use crate::journal::wire;
 use crate::journal::writer::{Draft, Mark, Receipt};
 use crate::limits::budget::{BudgetExceeded, Reservation};
 use crate::limits::estimate;
 use crate::sync::lock;
-use crate::{FrameError, Stop};
+use crate::{FrameError, JournalResult, Result, Stop};
 
-/// A prompt and the model it goes to.
 pub(super) struct Ask {
     /// Shared with the journal writer.
     pub(super) prompt: Arc<Prompt>,
@@ -51,7 +49,7 @@ pub(super) enum Purpose {
 type Paid = Result<Reply, BudgetExceeded>;
 
 impl Frame {
-    pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
+    pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply> {
         let run = self.run();
         // The prompt is complete: it cannot depend on events that arrive while it waits.
         let reasons = run.writer.mark();
@@ -61,7 +59,7 @@ impl Frame {
         if was_asked == Some(false) {
             return Err(Stop::Diverged { what: format!("call `{call}` differs") }.into());
         }
-        if let Some(outcome) = run.replay.settled(&call).filter(|_| was_asked.is_some()) {
+        if let Some(outcome) = run.replay.settled.get(&call).filter(|_| was_asked.is_some()) {
             return self.replay_outcome(call, outcome);
         }
         let key = wire::cache_key(&digest, model.reference());
@@ -105,7 +103,7 @@ impl Frame {
         (call, ask): (&CallId, &Ask),
         (digest, key): (&BlobId, &BlobId),
         reasons: Mark,
-    ) -> Result<Paid, FrameError> {
+    ) -> Result<Paid> {
         let run = self.run();
         let reservation = match self.reserve(ask) {
             Ok(reservation) => reservation,
@@ -139,7 +137,7 @@ impl Frame {
     }
 
     /// Handles a refusal by the budget: a frame cannot continue without its next step.
-    fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
+    fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
             Purpose::SubCall | Purpose::FreshSubCall | Purpose::Synthesis => Ok(Err(exceeded)),
@@ -147,7 +145,7 @@ impl Frame {
     }
 
     /// Warns once per process that a fallback model answers: it may cost more and be less capable.
-    async fn tell_stand_in(&self, ask: &Ask, reply: &Reply) -> Result<(), Arc<JournalError>> {
+    async fn tell_stand_in(&self, ask: &Ask, reply: &Reply) -> JournalResult {
         let Some(answering) = &reply.answered_by else { return Ok(()) };
         let run = self.run();
         let message = format!("{} is unavailable: {answering} answers instead", ask.model.reference());
@@ -160,7 +158,7 @@ impl Frame {
     }
 
     /// Reports once per process that a limit was reached; the run continues.
-    pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
+    pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> JournalResult {
         let written = {
             // Queued while locked, so that everything that follows from the refusal comes after it in the journal.
             let mut told = lock(&self.run().limits_told);
@@ -187,7 +185,7 @@ impl Frame {
         }
     }
 
-    fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
+    fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply> {
         match outcome {
             CallOutcome::Replied { reply, stop, usage, tool_calls, certainty_permille } => {
                 let text = self.run().blobs.text(reply).map_err(Arc::new)?;
@@ -209,7 +207,9 @@ impl Frame {
     }
 
     fn remember_failure(&self, call: CallId, code: ErrorCode, message: String) -> FrameError {
-        self.remember(Failure::Call { call: call.clone(), code, message: message.clone() });
+        let outcome = CallOutcome::Failed { code, message: message.clone() };
+        let settled = EventKind::CallSettled { call: call.clone(), outcome, served: Served::Live };
+        self.remember(call.frame.clone(), settled);
         FrameError::Call { call, code, message }
     }
 
@@ -224,7 +224,7 @@ impl Frame {
     /// recorded decision is repeated. Reads a small file, only when the budget is exhausted.
     pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
         let run = self.run();
-        let model = run.model(Role::Sub).reference();
+        let model = run.models.sub.reference();
         let digest = wire::prompt_digest(model, prompt);
         if let Some(was_asked) = run.replay.was_asked(&self.next_call(), &digest) {
             return was_asked;
@@ -240,19 +240,14 @@ impl Frame {
 
     /// Records that a request is about to be sent and waits until that is written: if the process dies during
     /// the request, the journal has a record of it. A power failure may lose the record.
-    pub(super) async fn record_sent(&self, paying: Paying<'_>) -> Result<(), Arc<JournalError>> {
+    pub(super) async fn record_sent(&self, paying: Paying<'_>) -> JournalResult {
         let Paying { call, ask, digest, reservation } = paying;
-        let draft = started(call, ask, digest, Some(reservation.estimate()));
+        let draft = started(call, ask, digest, Some(reservation.estimate));
         self.run().writer.post(self.id(), draft).written().await
     }
 
     /// Records a call that needs no request. A resumed run may have it already.
-    async fn record_unsent(
-        &self,
-        call: &CallId,
-        ask: &Ask,
-        digest: &BlobId,
-    ) -> Result<(), Arc<JournalError>> {
+    async fn record_unsent(&self, call: &CallId, ask: &Ask, digest: &BlobId) -> JournalResult {
         if self.run().replay.was_asked(call, digest).is_some() {
             return Ok(());
         }

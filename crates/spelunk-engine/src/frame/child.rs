@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use spelunk_types::{ErrorCode, Explain, FrameId, FrameOutcome};
+use spelunk_types::{ErrorCode, EventKind, Explain, FrameId, FrameOutcome};
 
 use super::Frame;
-use super::failure::{Failure, durable};
-use crate::{Answer, FrameError, Task};
+use super::failure::durable;
+use crate::{Answer, FrameError, Result, Task};
 
 /// Whether opening a child counts against the depth and child limits.
 #[derive(Debug, Clone, Copy)]
@@ -23,16 +23,16 @@ enum Door {
 
 impl Frame {
     /// Solves a sub-task in a child frame.
-    pub fn descend(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
+    pub fn descend(&self, task: Task) -> BoxFuture<'static, Result<Answer>> {
         self.open_child(task, Door::Counted)
     }
 
     /// Runs planned work in a child frame, exempt from the limits on depth, number of children and time.
-    pub(crate) fn delegate(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
+    pub(crate) fn delegate(&self, task: Task) -> BoxFuture<'static, Result<Answer>> {
         self.open_child(task, Door::Planned)
     }
 
-    fn open_child(&self, task: Task, door: Door) -> BoxFuture<'static, Result<Answer, FrameError>> {
+    fn open_child(&self, task: Task, door: Door) -> BoxFuture<'static, Result<Answer>> {
         let idx = self.shared.counters.children.fetch_add(1, Ordering::Relaxed);
         let child = self.id().child(idx);
         let past = self.move_past_failures();
@@ -56,8 +56,8 @@ impl Frame {
     async fn bound_child(
         &self,
         child: &FrameId,
-        solving: impl Future<Output = Result<Answer, FrameError>>,
-    ) -> Result<Answer, FrameError> {
+        solving: impl Future<Output = Result<Answer>>,
+    ) -> Result<Answer> {
         let frame_ms_max = self.limits().frame_ms_max;
         match tokio::time::timeout(Duration::from_millis(frame_ms_max), solving).await {
             Ok(answer) => answer,
@@ -68,7 +68,7 @@ impl Frame {
         }
     }
 
-    fn check_may_open(&self, idx: u32) -> Result<(), FrameError> {
+    fn check_may_open(&self, idx: u32) -> Result<()> {
         let (depth, limits) = (self.id().depth(), self.limits());
         let children_max = match depth {
             0 => limits.children_depth0_max,
@@ -95,7 +95,7 @@ impl Frame {
     /// Propagates errors that stop the run and failures that are already recorded; any other error
     /// of a child becomes the child's failure.
     fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
-        let is_on_record = matches!(self.run().replay.closed(&frame), Some(FrameOutcome::Failed { .. }));
+        let is_on_record = matches!(self.run().replay.closed.get(&frame), Some(FrameOutcome::Failed { .. }));
         if matches!(error, FrameError::Stopped(_)) || is_on_record {
             return error;
         }
@@ -108,7 +108,8 @@ impl Frame {
             | FrameError::Refused { .. }
             | FrameError::Stopped(_) => error.to_string(),
         };
-        self.remember(Failure::Child { frame: frame.clone(), code, message: message.clone() });
+        let outcome = FrameOutcome::Failed { code, message: message.clone() };
+        self.remember(frame.clone(), EventKind::FrameClosed { outcome });
         FrameError::Child { frame, code, message }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use spelunk_context::redact;
-use spelunk_journal::{Blobs, JournalError};
+use spelunk_journal::Blobs;
 use spelunk_types::{Durability, EffectClass, EffectId, EffectOutcome, EventKind};
 
 use super::Frame;
@@ -17,10 +17,9 @@ use super::failure::durable;
 use crate::journal::replay::RecordedEffect;
 use crate::sync::lock;
 use crate::tools::{ConsentRequest, EffectDecision, ExternalTool, ToolError};
-use crate::{FrameError, Stop};
+use crate::{FrameError, JournalResult, Result, Stop};
 
 const RESULT_BYTES_MAX: usize = 1_000_000;
-/// The most characters of a tool's error message.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
 const TOOL_ERROR: &str = "ToolError";
@@ -35,11 +34,7 @@ impl Frame {
     }
 
     /// Calls a tool. The id is taken now; nothing happens before the future is awaited.
-    pub(crate) fn act(
-        &self,
-        tool: &ExternalTool,
-        arguments: Value,
-    ) -> BoxFuture<'static, Result<Acted, FrameError>> {
+    pub(crate) fn act(&self, tool: &ExternalTool, arguments: Value) -> BoxFuture<'static, Result<Acted>> {
         let (frame, tool, past) = (self.clone(), tool.clone(), self.move_past_failures());
         let ordinal = self.shared.counters.effects.fetch_add(1, Ordering::Relaxed);
         let effect = EffectId { frame: self.id().clone(), ordinal };
@@ -49,12 +44,7 @@ impl Frame {
         })
     }
 
-    async fn act_as(
-        &self,
-        effect: EffectId,
-        tool: &ExternalTool,
-        arguments: Value,
-    ) -> Result<Acted, FrameError> {
+    async fn act_as(&self, effect: EffectId, tool: &ExternalTool, arguments: Value) -> Result<Acted> {
         let (run, written) = (self.run(), arguments.to_string());
         let mut is_decided = false;
         match run.replay.effect(&effect, &tool.name, &written) {
@@ -63,7 +53,7 @@ impl Frame {
             }
             Ok(Some(RecordedEffect { outcome: Some(outcome), .. })) => return self.acted(outcome),
             Ok(Some(RecordedEffect { is_sent: true, class: EffectClass::Once, .. })) => {
-                match run.tools.decisions().get(&effect) {
+                match run.tools.decisions.get(&effect) {
                     Some(EffectDecision::Done) => {
                         self.settle(effect, Duration::ZERO, &Ok(Value::Null)).await?;
                         return Ok(Ok(Value::Null));
@@ -101,14 +91,13 @@ impl Frame {
         Ok(acted)
     }
 
-    /// Why a tool is not called: it was called too often, or the user denied it.
     async fn refused_effect(
         &self,
         effect: &EffectId,
         tool: &ExternalTool,
         arguments: &Value,
         is_decided: bool,
-    ) -> Result<Option<(String, String)>, Arc<JournalError>> {
+    ) -> JournalResult<Option<(String, String)>> {
         let (run, name) = (self.run(), &tool.name);
         {
             let mut called = lock(&run.tool_calls);
@@ -137,14 +126,14 @@ impl Frame {
         effect: &EffectId,
         tool: &ExternalTool,
         arguments: &Value,
-    ) -> Result<Option<bool>, Arc<JournalError>> {
+    ) -> JournalResult<Option<bool>> {
         let (run, name, class) = (self.run(), tool.name.clone(), tool.effect);
         let arguments = if run.allows_secrets { arguments.clone() } else { redacted(arguments.clone()) };
         let shown = arguments.to_string();
         if let Some(allowed) = run.replay.consent(effect, &name, &shown) {
             return Ok(Some(allowed));
         }
-        let Some(consent) = run.tools.consent() else { return Ok(None) };
+        let Some(consent) = &run.tools.consent else { return Ok(None) };
         let (id, asked) = (run.id.clone(), effect.clone());
         // The question is open before it is recorded, so that it can be answered by anyone who reads the record.
         let answer = consent(ConsentRequest { run: id, effect: asked, tool: name.clone(), class, arguments });
@@ -166,7 +155,7 @@ impl Frame {
         tool: &ExternalTool,
         arguments: String,
         sent: bool,
-    ) -> Result<(), Arc<JournalError>> {
+    ) -> JournalResult {
         let (effect, name, class) = (effect.clone(), tool.name.clone(), tool.effect);
         let draft = move |blobs: &Blobs| {
             let arguments = blobs.keep_said(&arguments)?;
@@ -175,7 +164,7 @@ impl Frame {
         self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 
-    async fn settle(&self, effect: EffectId, took: Duration, acted: &Acted) -> Result<(), Arc<JournalError>> {
+    async fn settle(&self, effect: EffectId, took: Duration, acted: &Acted) -> JournalResult {
         let (acted, took_ms) = (acted.clone(), u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         let draft = move |blobs: &Blobs| {
             let outcome = match acted {
@@ -187,7 +176,7 @@ impl Frame {
         self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 
-    fn acted(&self, outcome: &EffectOutcome) -> Result<Acted, FrameError> {
+    fn acted(&self, outcome: &EffectOutcome) -> Result<Acted> {
         let text = self.run().blobs.text(outcome.text()).map_err(Arc::new)?;
         Ok(match outcome {
             EffectOutcome::Returned { .. } => Ok(serde_json::from_str(&text).unwrap_or_default()),

@@ -10,19 +10,14 @@ use spelunk_context::{ImageEntry, ImageError, ImageFile, ImageKind, SourceError,
 use spelunk_model::{Image, Model};
 
 use super::Frame;
-use super::run::Role;
-use crate::FrameError;
+use crate::Result;
 use crate::journal::wire::image_json;
 use crate::sync::{blocking, lock};
 
-/// The observation made when a session first lists images.
 const LISTED: &str = "images are listed";
-/// Its recorded value if PDF files are listed as well.
 const WITH_PDF: &str = "images and pdf";
 const ONLY_PDF: &str = "pdf";
-/// The exceptions that a refusal may raise.
 const KINDS: [&str; 4] = ["ValueError", "NotFound", "ModelError", "BudgetError"];
-/// How many names the message about an unknown one lists.
 const NAMES_MAX: usize = 8;
 
 /// The images of a call, or the kind and the message of an exception.
@@ -31,8 +26,8 @@ pub(crate) type ShownImages = Result<Vec<Image>, (&'static str, String)>;
 impl Frame {
     /// The images of this view that sub-calls can show. If there are any, that is recorded: the settings and the
     /// catalogue may differ when the run is resumed, and a run of an engine without images continues without them.
-    pub(crate) async fn listed_images<'a>(&self, view: &'a View) -> Result<Vec<&'a ImageEntry>, FrameError> {
-        let model = self.run().model(Role::Sub);
+    pub(crate) async fn listed_images<'a>(&self, view: &'a View) -> Result<Vec<&'a ImageEntry>> {
+        let model = &self.run().models.sub;
         let listed = |pictures: bool, pdf: bool| -> Vec<&'a ImageEntry> {
             let can_show = |kind| if kind == ImageKind::Pdf { pdf } else { pictures };
             view.images().iter().filter(|image| can_show(image.kind)).collect()
@@ -56,8 +51,8 @@ impl Frame {
         view: &View,
         names: Vec<String>,
         model: Option<Arc<dyn Model>>,
-    ) -> BoxFuture<'static, Result<ShownImages, FrameError>> {
-        let model = model.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
+    ) -> BoxFuture<'static, Result<ShownImages>> {
+        let model = model.unwrap_or_else(|| Arc::clone(&self.run().models.sub));
         let read = Arc::new(Mutex::new(None));
         let what = format!("images {}", json!(names));
         let reading = {
@@ -81,7 +76,6 @@ impl Frame {
         }))
     }
 
-    /// Reads the files and checks every bound.
     fn read_images(&self, view: &View, names: &[String], model: &dyn Model) -> ShownImages {
         let limits = self.limits();
         let many = |n: u64| {
@@ -115,7 +109,7 @@ impl Frame {
         Ok(images)
     }
 
-    fn read_again(&self, view: &View, record: &str) -> Result<ShownImages, FrameError> {
+    fn read_again(&self, view: &View, record: &str) -> Result<ShownImages> {
         let record: Value = serde_json::from_str(record).unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         if let Some(raised) = record.get("raise") {

@@ -17,7 +17,7 @@ use super::{Counters, Frame};
 use crate::journal::replay::{CellRecord, Ordinals, is_text};
 use crate::journal::wire;
 use crate::sync::blocking;
-use crate::{FrameError, Stop};
+use crate::{JournalResult, Result, Stop};
 
 /// How many times its limit recorded work may take on replay: the machine may be slower or busier
 /// now, and the journal has the outcome.
@@ -26,7 +26,6 @@ pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolRecord {
     pub(crate) name: String,
-    /// JSON as the model wrote it.
     pub(crate) arguments: String,
     pub(crate) failed: bool,
     pub(crate) output: String,
@@ -57,7 +56,6 @@ impl ChangedFile {
 }
 
 impl Frame {
-    /// Sends watchers an event that is not recorded.
     pub(crate) fn show(&self, kind: EventKind) {
         self.run().writer.show(self.id(), kind);
     }
@@ -85,12 +83,12 @@ impl Frame {
     pub(super) async fn record_texts(
         &self,
         draft: impl FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send + 'static,
-    ) -> Result<(), Arc<JournalError>> {
+    ) -> JournalResult {
         self.run().writer.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
     }
 
     /// Records something that the strategy learnt and that has no outcome of its own.
-    pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
+    pub(crate) async fn note(&self, kind: EventKind) -> Result<()> {
         let past = self.move_past_failures();
         let idx = self.shared.counters.notes.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
@@ -101,11 +99,11 @@ impl Frame {
     }
 
     /// Warns the user. A resumed run warns again, because it may still matter.
-    pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
+    pub(crate) async fn warn(&self, message: String, hint: String) -> Result<()> {
         Ok(self.run().writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
     }
 
-    pub(crate) async fn warn_of(&self, notice: &Notice) -> Result<(), FrameError> {
+    pub(crate) async fn warn_of(&self, notice: &Notice) -> Result<()> {
         self.warn(notice.to_string(), notice.hint().unwrap_or_default().to_owned()).await
     }
 
@@ -116,9 +114,9 @@ impl Frame {
         &self,
         what: &str,
         reading: R,
-    ) -> impl Future<Output = Result<String, FrameError>> + Send + use<R>
+    ) -> impl Future<Output = Result<String>> + Send + use<R>
     where
-        R: Future<Output = Result<String, FrameError>> + Send,
+        R: Future<Output = Result<String>> + Send,
     {
         let (frame, what, past) = (self.clone(), asked_for(what), self.move_past_failures());
         let ordinal = self.shared.counters.observed.fetch_add(1, Ordering::Relaxed);
@@ -203,7 +201,7 @@ impl Frame {
     }
 
     /// Records a cell, or checks it against the journal: the same code on the same text must end the same way.
-    pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<(), FrameError> {
+    pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<()> {
         // The output may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let cell = self.shared.counters.cells.fetch_add(1, Ordering::Relaxed);
@@ -234,8 +232,8 @@ impl Frame {
     }
 
     /// Records an agent's initial files, or checks them against the journal.
-    pub(crate) async fn lay_desk(&self, files: Vec<ChangedFile>, desk: BlobId) -> Result<(), FrameError> {
-        if let Some(recorded) = self.run().replay.laid(self.id()) {
+    pub(crate) async fn lay_desk(&self, files: Vec<ChangedFile>, desk: BlobId) -> Result<()> {
+        if let Some(recorded) = self.run().replay.laid.get(self.id()) {
             return same_or(*recorded == desk, || format!("the files of frame `{}` differ", self.id()));
         }
         let draft = move |blobs: &Blobs| {
@@ -247,7 +245,7 @@ impl Frame {
 
     /// Records a tool call, or checks it against the journal: the same call on the same files must have the same
     /// effect.
-    pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
+    pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<()> {
         // The effect may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let tool = self.shared.counters.tools.fetch_add(1, Ordering::Relaxed);
@@ -278,10 +276,9 @@ impl Frame {
         is_refused.then(|| self.run().blobs.text(&recorded.output).ok())?
     }
 
-    /// Questions that were asked after the first answer.
-    pub(crate) fn more_questions(&self) -> Result<Vec<String>, FrameError> {
+    pub(crate) fn more_questions(&self) -> Result<Vec<String>> {
         let run = self.run();
-        let texts = run.replay.added().iter().map(|text| run.blobs.text(text));
+        let texts = run.replay.added.iter().map(|text| run.blobs.text(text));
         Ok(texts.collect::<Result<_, _>>().map_err(Arc::new)?)
     }
 
@@ -289,9 +286,9 @@ impl Frame {
     pub(crate) async fn recall(
         &self,
         keys: impl FnOnce() -> Vec<BlobId>,
-    ) -> Result<BTreeMap<u64, AnalystReport>, FrameError> {
+    ) -> Result<BTreeMap<u64, AnalystReport>> {
         let run = self.run();
-        if let Some(recorded) = run.replay.recalled(self.id()) {
+        if let Some(recorded) = run.replay.recalled.get(self.id()) {
             let text = run.blobs.text(recorded).map_err(Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
@@ -316,10 +313,7 @@ impl Frame {
     }
 
     /// Caches reports for later runs. A failure costs money later, not correctness now.
-    pub(crate) fn keep_findings(
-        &self,
-        records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>,
-    ) -> Result<(), FrameError> {
+    pub(crate) fn keep_findings(&self, records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>) -> Result<()> {
         if !self.run().settings.cache_replies {
             return Ok(());
         }
@@ -334,7 +328,7 @@ impl Frame {
     }
 }
 
-fn same_or(is_same: bool, what: impl FnOnce() -> String) -> Result<(), FrameError> {
+fn same_or(is_same: bool, what: impl FnOnce() -> String) -> Result<()> {
     if is_same { Ok(()) } else { Err(Stop::Diverged { what: what() }.into()) }
 }
 

@@ -12,13 +12,12 @@ use tokio::time::Instant;
 use super::Frame;
 use super::call::Paying;
 use super::wasted_request::SentRequest;
-use crate::FrameError;
+use crate::Result;
 use crate::frame::attempt::{self, ReceivedTokens, Wait};
 use crate::limits::budget::BudgetExceeded;
 use crate::limits::estimate;
 use crate::limits::rate_limit::{RateLimit, RateLimits, Turn};
 
-/// One model of a chain, with its rate limit.
 struct Link {
     model: Arc<dyn Model>,
     rate_limit: Arc<RateLimit>,
@@ -27,17 +26,6 @@ struct Link {
 pub(super) enum Unsettled {
     Error(ModelError),
     /// Failed requests left too little budget for another.
-    Unaffordable(BudgetExceeded),
-}
-
-enum Round {
-    Replied(Reply),
-    /// Every model that was called is unavailable, or one returned an error that a fallback must not hide.
-    Unanswered {
-        error: ModelError,
-        link_idx: usize,
-    },
-    /// Too little budget is left for the next model.
     Unaffordable(BudgetExceeded),
 }
 
@@ -53,7 +41,6 @@ fn links(model: &Arc<dyn Model>, rate_limits: &RateLimits) -> Vec<Link> {
     }
 }
 
-/// The order in which to call them: recently unavailable ones come last.
 fn order(links: &[Link]) -> Vec<usize> {
     let (resting, ready): (Vec<_>, Vec<_>) =
         (0..links.len()).partition(|idx| links[*idx].rate_limit.is_resting());
@@ -68,19 +55,16 @@ fn is_lacking(error: &ModelError) -> bool {
 impl Frame {
     /// Sends requests until there is a reply, with its usage priced, or retrying is pointless. The outer error ends
     /// the run.
-    pub(super) async fn attempt_until_settled(
-        &self,
-        paying: Paying<'_>,
-    ) -> Result<Result<Reply, Unsettled>, FrameError> {
+    pub(super) async fn attempt_until_settled(&self, paying: Paying<'_>) -> Result<Result<Reply, Unsettled>> {
         let run = self.run();
         let Paying { call, ask, reservation, .. } = paying;
         let links = links(&ask.model, &run.rate_limits);
         let (mut n_failed, mut may_pass_on) = (0, links.len() > 1);
         loop {
             let (error, link_idx) = match self.go_round(paying, &links, n_failed + 1).await? {
-                Round::Replied(reply) => return Ok(Ok(reply)),
-                Round::Unanswered { error, link_idx } => (error, link_idx),
-                Round::Unaffordable(exceeded) => return Ok(Err(Unsettled::Unaffordable(exceeded))),
+                Ok(reply) => return Ok(Ok(reply)),
+                Err((Unsettled::Error(error), link_idx)) => (error, link_idx),
+                Err((unaffordable, _)) => return Ok(Err(unaffordable)),
             };
             n_failed += 1;
             let rate_limit = &links[link_idx].rate_limit;
@@ -109,12 +93,17 @@ impl Frame {
 
     /// Calls each model at most once, and the next only if one is unavailable. If all are, the error is that of the
     /// last of the chain, whatever the order in which resting models were called.
-    async fn go_round(&self, paying: Paying<'_>, links: &[Link], attempt: u32) -> Result<Round, FrameError> {
+    async fn go_round(
+        &self,
+        paying: Paying<'_>,
+        links: &[Link],
+        attempt: u32,
+    ) -> Result<Result<Reply, (Unsettled, usize)>> {
         let (mut last, mut refused) = (None::<(ModelError, usize)>, None);
         for link_idx in order(links) {
             if let Some(code) = refused {
                 if let Err(exceeded) = paying.reservation.again() {
-                    return Ok(Round::Unaffordable(exceeded));
+                    return Ok(Err((Unsettled::Unaffordable(exceeded), link_idx)));
                 }
                 // Watchers see the reply start over.
                 self.record_retry(paying.call, attempt, code, 0).await?;
@@ -123,10 +112,10 @@ impl Frame {
             let error = match self.ask_link(paying, link, attempt).await? {
                 Ok(reply) => {
                     let answered_by = (link_idx > 0).then(|| link.model.reference().clone());
-                    return Ok(Round::Replied(Reply { answered_by, ..reply }));
+                    return Ok(Ok(Reply { answered_by, ..reply }));
                 }
                 Err(Unsettled::Error(error)) => error,
-                Err(Unsettled::Unaffordable(exceeded)) => return Ok(Round::Unaffordable(exceeded)),
+                Err(unaffordable) => return Ok(Err((unaffordable, link_idx))),
             };
             refused = Some(error.code());
             if link_idx > 0 && is_lacking(&error) {
@@ -134,7 +123,8 @@ impl Frame {
                 continue;
             }
             if !error.is_outage() {
-                return Ok(Round::Unanswered { error, link_idx });
+                // A fallback must not hide it.
+                return Ok(Err((Unsettled::Error(error), link_idx)));
             }
             link.rate_limit.failed(&error);
             if error.code() == ErrorCode::ModelOverloaded && links.len() > 1 {
@@ -145,7 +135,7 @@ impl Frame {
             }
         }
         let (error, link_idx) = last.expect("the model that was asked is among them");
-        Ok(Round::Unanswered { error, link_idx })
+        Ok(Err((Unsettled::Error(error), link_idx)))
     }
 
     /// Sends the request to one model, and again without its schema if that is refused.
@@ -154,7 +144,7 @@ impl Frame {
         paying: Paying<'_>,
         link: &Link,
         attempt: u32,
-    ) -> Result<Result<Reply, Unsettled>, FrameError> {
+    ) -> Result<Result<Reply, Unsettled>> {
         let (run, rate_limit, Paying { call, ask, digest, reservation }) =
             (self.run(), &link.rate_limit, paying);
         let tokens = estimate::at_most(link.model.as_ref(), &ask.prompt).tokens();
@@ -221,13 +211,7 @@ impl Frame {
     }
 
     /// Records that another request follows, and waits until that is written, as for the first one.
-    async fn record_retry(
-        &self,
-        call: &CallId,
-        attempt: u32,
-        code: ErrorCode,
-        wait_ms: u64,
-    ) -> Result<(), FrameError> {
+    async fn record_retry(&self, call: &CallId, attempt: u32, code: ErrorCode, wait_ms: u64) -> Result<()> {
         let kind = EventKind::CallRetried { call: call.clone(), attempt, code, wait_ms };
         Ok(self.run().writer.post_event(self.id(), kind).written().await?)
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use spelunk_context::{Detector, Mode};
-use spelunk_journal::{Blobs, JournalError, ReplyCache};
+use spelunk_journal::{Blobs, ReplyCache};
 use spelunk_model::{CallPlaces, Model, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, ModelRef, RunId, StopReason, Usage};
@@ -23,7 +23,7 @@ use crate::limits::in_flight::InFlight;
 use crate::models::unpriced;
 use crate::retrieval::Retrieval;
 use crate::tools::ExternalTools;
-use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
+use crate::{Answer, Budget, EngineError, JournalResult, NamedModels, RateLimits, Result, Task};
 
 /// Limits and cache settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,14 +72,6 @@ impl Models {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Root,
-    Sub,
-    Synthesis,
-}
-
-/// Calls that sub-calls must leave for the frames above them.
 const CALLS_KEPT: u64 = 2;
 
 pub(crate) struct Run {
@@ -108,7 +100,6 @@ pub(crate) struct Run {
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
     /// Models whose provider refused the latest request, whatever it asked: a wrong key or name.
     pub(crate) refused_by: Mutex<HashSet<ModelRef>>,
-    /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) tools: ExternalTools,
     /// Calls of each tool so far, over all processes that worked on the run.
@@ -123,17 +114,9 @@ pub(crate) struct Run {
 }
 
 /// Solves a task in its frame. A function pointer, because the strategies depend on frames.
-pub(crate) type Solve = fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>>;
+pub(crate) type Solve = fn(Frame, Task) -> BoxFuture<'static, Result<Answer>>;
 
 impl Run {
-    pub(crate) fn model(&self, role: Role) -> &Arc<dyn Model> {
-        match role {
-            Role::Root => &self.models.root,
-            Role::Sub => &self.models.sub,
-            Role::Synthesis => &self.models.synthesis,
-        }
-    }
-
     /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but
     /// at most a tenth of each limit.
     pub(crate) fn kept_for_conclusions(&self) -> KeptBudget {
@@ -142,10 +125,8 @@ impl Run {
         let conclusion = estimate::dearest(self.models.root.as_ref(), n_read, n_written);
         let usage = Usage {
             input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
-            output_tokens: 0,
-            cached_tokens: 0,
-            cache_written_tokens: 0,
             cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
+            ..Usage::default()
         };
         KeptBudget { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
     }
@@ -160,7 +141,7 @@ impl Run {
     }
 
     /// Caches a reply for later runs. A failure costs money later, not correctness now.
-    pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
+    pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> JournalResult {
         // The reply of a fallback is not a reply of this model.
         if !self.settings.cache_replies || reply.answered_by.is_some() || !is_kept(reply) {
             return Ok(());

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use futures_util::future::FutureExt;
-use spelunk_journal::{Blobs, JournalError};
+use spelunk_journal::Blobs;
 use spelunk_types::{Durability, EventKind, FrameOutcome};
 
 use super::Frame;
 use super::failure::durable;
-use crate::{Answer, FrameError, Stop, Task};
+use crate::{Answer, FrameError, JournalResult, Result, Stop, Task};
 
 impl Frame {
     /// Opens this frame, runs its strategy and closes it with the answer. If the journal has it
     /// closed, returns the recorded outcome.
-    pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
+    pub(crate) async fn solve(self, task: Task) -> Result<Answer> {
         let replay = &self.run().replay;
         let was_opened = replay.was_opened(self.id(), &task);
         if was_opened == Some(false) {
             let what = format!("the task of frame `{}` differs", self.id());
             return Err(Stop::Diverged { what }.into());
         }
-        match replay.closed(self.id()).filter(|_| was_opened.is_some()) {
+        match replay.closed.get(self.id()).filter(|_| was_opened.is_some()) {
             Some(FrameOutcome::Answered { answer, citations, grounding }) => {
                 let text = self.run().blobs.text(answer).map_err(Arc::new)?;
                 return Ok(Answer { text, citations: citations.clone(), grounding: *grounding });
@@ -44,7 +44,7 @@ impl Frame {
         Ok(answer)
     }
 
-    async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {
+    async fn record_opened(&self, task: &Task) -> JournalResult {
         let (question, strategy, view) = (task.question.clone(), task.strategy, task.view.digest());
         let note = task.note.clone();
         let draft = move |blobs: &Blobs| {
@@ -54,7 +54,7 @@ impl Frame {
         self.record_texts(draft).await
     }
 
-    async fn record_answer(&self, answer: &Answer) -> Result<(), Arc<JournalError>> {
+    async fn record_answer(&self, answer: &Answer) -> JournalResult {
         let answer = answer.clone();
         let draft = move |blobs: &Blobs| {
             let Answer { text, citations, grounding } = answer;

@@ -80,7 +80,6 @@ impl Default for Readers {
 }
 
 impl Readers {
-    /// Runs `read` on a thread that may block on the disk.
     pub(crate) async fn have<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> T {
         let permit = Arc::clone(&self.0).acquire_owned().await.expect("the semaphore is never closed");
         // The thread holds the permit, so that a caller that no longer waits does not free it.

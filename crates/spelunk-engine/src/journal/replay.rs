@@ -21,21 +21,20 @@ pub(crate) struct Replay {
     /// The version of the interpreter that ran its cells.
     interpreter: u32,
     prompts: HashMap<CallId, BlobId>,
-    settled: HashMap<CallId, CallOutcome>,
+    pub(crate) settled: HashMap<CallId, CallOutcome>,
     opened: HashMap<FrameId, OpenedFrame>,
-    closed: HashMap<FrameId, FrameOutcome>,
+    pub(crate) closed: HashMap<FrameId, FrameOutcome>,
     /// The number of recorded facts without an outcome, such as checked citations, by frame.
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<CellRecord<Text>>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
     effects: HashMap<EffectId, RecordedEffect>,
     consents: HashMap<EffectId, RecordedConsent>,
-    /// The digest of each frame's initial desk.
-    laid: HashMap<FrameId, BlobId>,
+    pub(crate) laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
     /// Questions asked after the first answer.
-    added: Vec<Text>,
-    recalled: HashMap<FrameId, Text>,
+    pub(crate) added: Vec<Text>,
+    pub(crate) recalled: HashMap<FrameId, Text>,
     /// The last reason why a frame had to conclude.
     limited: HashMap<FrameId, ErrorCode>,
     /// Calls and frames that were set aside: reused for identical requests, but not binding.
@@ -63,10 +62,6 @@ pub(crate) struct Ordinals {
 }
 
 impl Ordinals {
-    pub(crate) fn has_effects(self) -> bool {
-        self.effects > 0
-    }
-
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls - before.calls,
@@ -77,7 +72,6 @@ impl Ordinals {
     }
 }
 
-/// A recorded call of an external tool.
 #[derive(Debug)]
 pub(crate) struct RecordedEffect {
     tool: String,
@@ -89,7 +83,6 @@ pub(crate) struct RecordedEffect {
     is_aside: bool,
 }
 
-/// What the user was asked about a call, and the decision.
 #[derive(Debug)]
 struct RecordedConsent {
     tool: String,
@@ -97,7 +90,6 @@ struct RecordedConsent {
     allowed: Option<bool>,
 }
 
-/// A recorded value from outside.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub(crate) what: String,
@@ -236,7 +228,6 @@ impl Replay {
         replay
     }
 
-    /// Applies an event about a call of an external tool.
     fn act(&mut self, kind: &EventKind, is_aside: bool) {
         if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
             let (tool, arguments) = (tool.clone(), arguments.clone());
@@ -273,10 +264,6 @@ impl Replay {
         (is_same || !self.calls_aside.contains(call)).then_some(is_same)
     }
 
-    pub(crate) fn settled(&self, call: &CallId) -> Option<&CallOutcome> {
-        self.settled.get(call)
-    }
-
     /// Whether a call is recorded, with any prompt.
     pub(crate) fn has_call(&self, call: &CallId) -> bool {
         self.prompts.contains_key(call) && !self.calls_aside.contains(call)
@@ -293,13 +280,8 @@ impl Replay {
         (is_same || !self.frames_aside.contains(frame)).then_some(is_same)
     }
 
-    /// Why a frame had to conclude.
     pub(crate) fn limited(&self, frame: &FrameId) -> Option<ErrorCode> {
         self.limited.get(frame).copied()
-    }
-
-    pub(crate) fn closed(&self, frame: &FrameId) -> Option<&FrameOutcome> {
-        self.closed.get(frame)
     }
 
     pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&CellRecord<Text>> {
@@ -326,7 +308,6 @@ impl Replay {
         }
     }
 
-    /// The user's decision about exactly this call.
     pub(crate) fn consent(&self, effect: &EffectId, tool: &str, shown: &str) -> Option<bool> {
         let asked = self.consents.get(effect)?;
         asked.allowed.filter(|_| asked.tool == tool && is_text(&asked.arguments, shown))
@@ -357,20 +338,8 @@ impl Replay {
         self.format != 1
     }
 
-    pub(crate) fn laid(&self, frame: &FrameId) -> Option<&BlobId> {
-        self.laid.get(frame)
-    }
-
     pub(crate) fn tool(&self, frame: &FrameId, idx: u32) -> Option<&RanTool> {
         self.tools.get(frame)?.get(idx as usize)
-    }
-
-    pub(crate) fn added(&self) -> &[Text] {
-        &self.added
-    }
-
-    pub(crate) fn recalled(&self, frame: &FrameId) -> Option<&Text> {
-        self.recalled.get(frame)
     }
 
     pub(crate) fn n_noted(&self, frame: &FrameId) -> usize {

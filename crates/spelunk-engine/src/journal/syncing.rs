@@ -26,7 +26,6 @@ struct Thread {
 }
 
 impl Syncing {
-    /// Starts the thread if the journal is to be synced in the background.
     pub(super) fn start(journal: &Journal, broken: &Broken) -> Self {
         let (mode, sync) = journal.sync();
         let thread = (mode == SyncMode::Process).then(|| {
@@ -45,7 +44,6 @@ impl Syncing {
         syncing
     }
 
-    /// Called when something was written that is not synced.
     pub(super) fn wake(&self) {
         let Some(Thread { wake, is_awake }) = &self.thread else { return };
         if !is_awake.swap(true, Ordering::AcqRel) {

@@ -12,11 +12,10 @@ use spelunk_types::{Durability, Event, EventKind, FrameId};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::syncing::Syncing;
-use crate::Clock;
 use crate::sync::lock;
+use crate::{Clock, JournalResult};
 
 const BATCH_ENTRIES_MAX: usize = 512;
-/// How many positions of replies are remembered.
 const REPLIES_MAX: usize = 4096;
 /// How many events a watcher may lag; further behind, it catches up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
@@ -25,7 +24,7 @@ const WATCHER_EVENTS_MAX: usize = 8192;
 pub(crate) type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
 type Chore = Box<dyn FnOnce(&ReplyCache) + Send>;
 pub(super) type Broken = Arc<OnceLock<Arc<JournalError>>>;
-type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
+type Ack = oneshot::Sender<JournalResult>;
 
 enum Entry {
     Fact { frame: FrameId, draft: Draft, ack: Option<Ack> },
@@ -43,7 +42,6 @@ pub(crate) struct JournalWriter {
     n_durable: watch::Receiver<u64>,
     /// The positions of the last replies, oldest first.
     replies: Arc<Mutex<VecDeque<Mark>>>,
-    /// The first write error.
     broken: Broken,
     clock: Arc<dyn Clock>,
 }
@@ -91,7 +89,7 @@ impl JournalWriter {
     }
 
     /// Records an event. A synced one is on disk when this returns; a buffered one is only queued.
-    pub(crate) async fn record(&self, frame: &FrameId, kind: EventKind) -> Result<(), Arc<JournalError>> {
+    pub(crate) async fn record(&self, frame: &FrameId, kind: EventKind) -> JournalResult {
         let durability = kind.durability();
         self.record_draft(frame, durability, Box::new(move |_| Ok(kind))).await
     }
@@ -101,7 +99,7 @@ impl JournalWriter {
         frame: &FrameId,
         durability: Durability,
         draft: Draft,
-    ) -> Result<(), Arc<JournalError>> {
+    ) -> JournalResult {
         match durability {
             Durability::Promised | Durability::Synced => self.post(frame, draft).written().await,
             Durability::Buffered | Durability::Ephemeral => {
@@ -146,7 +144,7 @@ impl JournalWriter {
     }
 
     /// Waits until every event before the mark is on disk. Whatever leaves the run waits for what it depends on.
-    pub(crate) async fn written_before(&self, Mark(n_posted): Mark) -> Result<(), Arc<JournalError>> {
+    pub(crate) async fn written_before(&self, Mark(n_posted): Mark) -> JournalResult {
         let mut n_durable = self.n_durable.clone();
         // Events are written in order, so a count is enough.
         if n_durable.wait_for(|n_durable| *n_durable >= n_posted).await.is_err() {
@@ -156,7 +154,6 @@ impl JournalWriter {
         self.check()
     }
 
-    /// Sends watchers an event that is not recorded.
     pub(crate) fn show(&self, frame: &FrameId, kind: EventKind) {
         debug_assert_eq!(kind.durability(), Durability::Ephemeral);
         let seq = self.seq_last.load(Ordering::Relaxed);
@@ -164,16 +161,16 @@ impl JournalWriter {
         drop(self.events.send(Event { seq, at_ms: self.clock.now_ms(), frame: frame.clone(), kind }));
     }
 
-    pub(crate) fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
+    pub(crate) fn chore(&self, chore: Chore) -> JournalResult {
         self.send(Entry::Chore(chore))
     }
 
     /// Returns the first write error: nothing may be paid for that cannot be recorded.
-    pub(crate) fn check(&self) -> Result<(), Arc<JournalError>> {
+    pub(crate) fn check(&self) -> JournalResult {
         self.broken.get().map_or(Ok(()), |error| Err(Arc::clone(error)))
     }
 
-    fn send(&self, entry: Entry) -> Result<(), Arc<JournalError>> {
+    fn send(&self, entry: Entry) -> JournalResult {
         self.check()?;
         self.queue.send(entry).map_err(|_| gone())
     }
@@ -183,13 +180,13 @@ impl JournalWriter {
 pub(crate) struct Mark(u64);
 
 pub(crate) struct Receipt {
-    sent: Result<(), Arc<JournalError>>,
-    written: oneshot::Receiver<Result<(), Arc<JournalError>>>,
+    sent: JournalResult,
+    written: oneshot::Receiver<JournalResult>,
 }
 
 impl Receipt {
     /// Waits until the event is on disk, or written if it is only buffered.
-    pub(crate) async fn written(self) -> Result<(), Arc<JournalError>> {
+    pub(crate) async fn written(self) -> JournalResult {
         self.sent?;
         self.written.await.unwrap_or_else(|_| Err(gone()))
     }
@@ -200,7 +197,6 @@ fn gone() -> Arc<JournalError> {
     Arc::new(JournalError::Write { name: "journal.jsonl".into(), source })
 }
 
-/// What the thread reports to the sending side.
 struct WriterState {
     seq_last: Arc<AtomicU64>,
     n_durable: watch::Sender<u64>,

@@ -39,7 +39,6 @@ pub(crate) fn code_of(limit: &str) -> ErrorCode {
     }
 }
 
-/// Whether the code reports a spending limit of the whole run.
 pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
     [
         ErrorCode::CallsExhausted,
@@ -61,7 +60,6 @@ pub fn limit_reached(limit: &str, value: u64) -> String {
     }
 }
 
-/// Dollars without needless zeros.
 fn dollars(microusd: u64) -> String {
     decimal(microusd, 1_000_000, 6)
 }
@@ -101,7 +99,6 @@ pub(crate) struct KeptBudget {
 
 #[derive(Debug, Default)]
 struct Spending {
-    /// Settled and reserved calls.
     calls: u64,
     tokens: u64,
     cost_microusd: u64,
@@ -184,7 +181,6 @@ impl Budget {
         Some(BudgetExceeded { limit, value })
     }
 
-    /// Calls, tokens and micro-dollars left.
     pub(crate) fn left(&self) -> (u64, u64, u64) {
         let (calls, tokens, cost) = self.held();
         (
@@ -212,7 +208,7 @@ impl Budget {
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
-    estimate: Usage,
+    pub(crate) estimate: Usage,
     kept: Option<KeptBudget>,
     is_sent: AtomicBool,
     is_settled: bool,
@@ -223,10 +219,6 @@ impl Reservation {
     pub fn settle(mut self, actual: Usage) {
         self.is_settled = true;
         self.budget.exchange(self.estimate, actual);
-    }
-
-    pub(crate) fn estimate(&self) -> Usage {
-        self.estimate
     }
 
     /// Marks a request as sent; true for the first one.

@@ -18,18 +18,15 @@ pub(crate) struct ConcurrencyLimit {
 
 #[derive(Debug)]
 struct State {
-    /// How many calls may be in flight now.
     width: usize,
     width_max: usize,
     /// Permits to be withdrawn when they are returned.
     owed: usize,
-    /// Successes since the width last changed.
     n_successes: usize,
     /// No call may start before this.
     closed_until: Option<Instant>,
 }
 
-/// The permit to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     concurrency: &'a ConcurrencyLimit,
@@ -86,7 +83,6 @@ impl ConcurrencyLimit {
         (state.width, state.n_successes) = (width, 0);
     }
 
-    /// Records a successful call.
     pub(crate) fn widen(&self) {
         let mut state = lock(&self.state);
         state.n_successes += 1;

@@ -9,12 +9,10 @@ use spelunk_types::Usage;
 
 type Estimate = fn(&str) -> u64;
 
-/// The maximum cost of a call.
 pub(crate) fn at_most(model: &dyn Model, prompt: &Prompt) -> Usage {
     dearest(model, input_tokens(model, prompt, estimate_tokens_high), prompt.output_tokens_max)
 }
 
-/// The maximum cost of this many tokens.
 pub(crate) fn dearest(model: &dyn Model, input_tokens: u64, output_tokens: u64) -> Usage {
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
     // Writing to a provider's cache costs more than plain input; the provider decides whether to do so.
@@ -51,7 +49,6 @@ pub(crate) fn wasted(model: &dyn Model, prompt: &Prompt, seen_tokens: u64) -> Us
     dearest(model, input_tokens(model, prompt, estimate_tokens), seen_tokens)
 }
 
-/// The tokens of everything in a request.
 fn input_tokens(model: &dyn Model, prompt: &Prompt, estimate: Estimate) -> u64 {
     let of_tools = prompt.tools.iter().map(|tool| {
         let said = estimate(&tool.name).saturating_add(estimate(&tool.description));

@@ -25,7 +25,6 @@ const CROWDED_FACTOR: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_secs(2);
 /// Congestion alone never reduces the width below this: a model that reasons before its first token looks the same.
 const CROWDED_WIDTH_MIN: usize = 8;
-/// The window of the moving average.
 const WAITS_AVERAGED: u32 = 16;
 
 /// Consecutive outages after which a model rests. A single one may be an accident.
@@ -33,7 +32,6 @@ const OUTAGES_MAX: u32 = 3;
 /// How long it rests. Each call sent meanwhile would wait as long as the first did.
 const REST: Duration = Duration::from_secs(30);
 
-/// How soon to look again for a share of the rate.
 const SHARE_WAIT: Duration = Duration::from_millis(100);
 /// How often a call that waits for its share asks for it: much more often than a lease ends.
 const SHARE_ASKED: Duration = Duration::from_secs(1);
@@ -49,7 +47,6 @@ pub(crate) struct RateLimit {
     line: tokio::sync::Mutex<()>,
     waits: Mutex<Waits>,
     outages: Mutex<Outages>,
-    /// Schemas that the provider has refused for this model.
     refused_schemas: Mutex<HashSet<BlobId>>,
     began: Instant,
 }
@@ -57,7 +54,6 @@ pub(crate) struct RateLimit {
 /// The part of a rate that may be used now; `None` while there is none.
 pub(crate) type Share<'a> = &'a (dyn Fn() -> Option<Rate> + Sync);
 
-/// Times to first token.
 #[derive(Debug, Default)]
 struct Waits {
     quickest: Option<Duration>,
@@ -73,7 +69,6 @@ struct Outages {
     pauses_until: Option<Instant>,
 }
 
-/// The permit to have one call in flight with this model.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     rate_limit: &'a RateLimit,
@@ -137,7 +132,6 @@ impl RateLimit {
         bucket.take(tokens, now_ms)
     }
 
-    /// Called when the provider asks for fewer requests.
     pub(crate) fn refused(&self, wait: Duration) {
         self.concurrency.narrow(wait);
     }
@@ -152,7 +146,6 @@ impl RateLimit {
         }
     }
 
-    /// Makes callers with a fallback avoid this model for a while.
     pub(crate) fn rest(&self) {
         lock(&self.outages).rests_until = Some(Instant::now() + REST);
     }
@@ -228,7 +221,6 @@ impl RateLimit {
 }
 
 impl Turn<'_> {
-    /// Corrects the tokens taken from the bucket by those actually used.
     pub(crate) fn settle(&self, tokens_used: u64) {
         if let Some(bucket) = &self.rate_limit.bucket {
             lock(bucket).settle((self.tokens_taken, self.taken_at_ms), tokens_used);
@@ -243,7 +235,6 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// The rate limit of a model, shared by all runs.
     pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
         let reference = model.reference();
         let rate = model.facts().rate;

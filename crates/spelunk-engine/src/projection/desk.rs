@@ -72,7 +72,6 @@ impl Projection {
     }
 }
 
-/// Whether a path belongs to a desk and to nothing else in the run's directory.
 fn is_shown(path: &str) -> bool {
     let mut parts = path.split('/');
     let is_plain =

@@ -413,7 +413,6 @@ fn evidence_line(event: &Event, tag: &str, content: &str, source: &str, more: Va
     stamped(event, line)
 }
 
-/// A fact that an agent recorded.
 pub(super) fn fact_line(event: &Event, line: &str) -> String {
     match serde_json::from_str(line) {
         Ok(Value::Object(mut fact)) => {

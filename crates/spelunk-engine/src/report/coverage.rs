@@ -19,27 +19,22 @@ pub struct ReportCoverage {
     /// Bytes that were shown to a model that answered.
     pub bytes_read: u64,
     pub tasks: u64,
-    /// Those with a report.
     pub tasks_done: u64,
     /// Those without one: a label and the error.
     pub failed: Vec<(String, ErrorCode)>,
     /// Parts whose findings were recalled from earlier runs.
     pub units_recalled: u64,
-    /// Findings that could not be used.
     pub rejected: u64,
     /// Findings whose quote is not in the text that the analyst was shown.
     pub unverified: u64,
 }
 
-/// What the report of an analysis says about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     pub(crate) read: ReportCoverage,
-    /// Documents that could not be read.
     pub(crate) unreadable: Vec<String>,
     /// Parts skipped because nothing in them is related to the question.
     pub(crate) parts_passed_over: u64,
-    /// References to findings that do not exist.
     pub(crate) unknown_names: u64,
 }
 

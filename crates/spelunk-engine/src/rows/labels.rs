@@ -13,7 +13,7 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
 use crate::plain_answer::unless_empty;
 use crate::sync::blocking;
-use crate::{Answer, Frame, FrameError, Task, evidence, question};
+use crate::{Answer, Frame, FrameError, Result, Task, evidence, question};
 
 const KINDS: &str = include_str!("../prompts/labels-kinds.md");
 const READ: &str = include_str!("../prompts/labels-read.md");
@@ -33,7 +33,7 @@ const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// Answers row by row; `None` if there are no rows, or if the question does not count kinds.
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>> {
     let view = task.view.clone();
     let Some(rows) = blocking(move || Rows::open(&view)).await else { return Ok(None) };
     let question = task.question_shown();
@@ -122,7 +122,7 @@ struct Wanted {
     of: String,
 }
 
-async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, FrameError> {
+async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>> {
     let mut prompt = Prompt::single(KINDS, format!("Question: {question}"), KINDS_TOKENS_MAX);
     prompt.schema = Some(Arc::new(json!({
         "type": "object",
@@ -239,12 +239,7 @@ impl RowLabels {
     }
 }
 
-async fn read_all(
-    frame: &Frame,
-    question: &str,
-    wanted: &Wanted,
-    rows: &Rows,
-) -> Result<RowLabels, FrameError> {
+async fn read_all(frame: &Frame, question: &str, wanted: &Wanted, rows: &Rows) -> Result<RowLabels> {
     // Without the final question, which would distract the model.
     let told = question::told(question);
     let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
@@ -281,7 +276,6 @@ fn batch_prompt(system: &str, wanted: &Wanted, batch: &[Row]) -> (usize, Prompt)
     (batch.len(), prompt)
 }
 
-/// The object in a reply, possibly fenced.
 fn object_in(reply: &str) -> Option<Value> {
     let (start, end) = (reply.find('{')?, reply.rfind('}')?);
     serde_json::from_str(reply.get(start..=end)?).ok()

@@ -15,7 +15,7 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _, Grounding};
 use super::{LazyTables, query_ms_max};
 use crate::plain_answer::unless_empty;
 use crate::sync::watched;
-use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
+use crate::{Answer, Frame, FrameError, Result, Task, certainty, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/sql-system.md");
 const SERVER_SYSTEM: &str = include_str!("../prompts/sql-server-system.md");
@@ -51,117 +51,130 @@ pub(crate) enum RowsOutcome {
     Answered(Answer),
 }
 
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<RowsOutcome, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<RowsOutcome> {
     let question = task.question_shown();
-    let tables = Arc::new(LazyTables::default());
-    let Some(described) = described(frame, task, &tables).await? else { return Ok(RowsOutcome::NoRows) };
+    let rows = Rows { frame, task, tables: Arc::default() };
+    let Some(described) = rows.described().await? else { return Ok(RowsOutcome::NoRows) };
     let user = format!("{described}\nQuestion: {question}");
     let tokens_max = SQL_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let system = if task.view.has_servers() { SERVER_SYSTEM } else { SYSTEM };
     let prompt = Prompt::single(system, user, tokens_max);
-    let found = if frame.reader().is_small() {
-        agreed(frame, task, &tables, &prompt).await?
-    } else {
-        corrected(frame, task, &tables, prompt).await?
-    };
+    let found =
+        if frame.reader().is_small() { rows.agreed(&prompt).await? } else { rows.corrected(prompt).await? };
     let Some((text, claims)) = found else { return Ok(RowsOutcome::NoResult) };
     answer(frame, task, &text, claims).await.map(RowsOutcome::Answered)
 }
 
-/// The text of a result, and the lines and rows it is based on.
 type ResultText = (String, Vec<Citation>);
 
-/// The result of a small model's likeliest query if the model is certain of it, otherwise one that several queries share.
-async fn agreed(
-    frame: &Frame,
-    task: &Task,
-    tables: &Arc<LazyTables>,
-    prompt: &Prompt,
-) -> Result<Option<ResultText>, FrameError> {
-    let Some(reply) = replied(certainty::ask(frame, prompt.clone()).await)? else { return Ok(None) };
-    let mut sql = statement(&reply.text).map(str::to_owned);
-    if sql.is_none() {
-        return Ok(None);
+struct Rows<'a> {
+    frame: &'a Frame,
+    task: &'a Task,
+    tables: Arc<LazyTables>,
+}
+
+impl Rows<'_> {
+    /// The result of a small model's likeliest query if the model is certain of it, otherwise one that several queries share.
+    async fn agreed(&self, prompt: &Prompt) -> Result<Option<ResultText>> {
+        let Some(reply) = replied(certainty::ask(self.frame, prompt.clone()).await)? else { return Ok(None) };
+        let mut sql = statement(&reply.text).map(str::to_owned);
+        if sql.is_none() {
+            return Ok(None);
+        }
+        let is_certain = !certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN);
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for n_queries in 1..=SMALL_QUERIES_MAX {
+            if let Some(sql) = sql
+                && let Ok((text, claims)) = self.computed(sql, true).await?
+            {
+                let n_same = seen.entry(value_of(&text).to_owned()).or_default();
+                *n_same += 1;
+                if n_queries == 1 && is_certain {
+                    return Ok(Some((text, claims)));
+                }
+                // What the model was not certain of cites nothing.
+                if *n_same == SAME_RESULTS_MIN {
+                    return Ok(Some((text, Vec::new())));
+                }
+            }
+            if n_queries == SMALL_QUERIES_MAX || n_queries == FRUITLESS_QUERIES_MAX && seen.is_empty() {
+                break;
+            }
+            let other = Prompt { temperature_millis: Some(OTHERS_TEMPERATURE_MILLIS), ..prompt.clone() };
+            sql = match self.frame.ask_anew(other).await {
+                Ok(reply) => statement(&reply.text).map(str::to_owned),
+                Err(error @ FrameError::Stopped(_)) => return Err(error),
+                Err(_) => break,
+            };
+        }
+        Ok(None)
     }
-    let is_certain = !certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN);
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for n_queries in 1..=SMALL_QUERIES_MAX {
-        if let Some(sql) = sql
-            && let Ok((text, claims)) = computed(frame, task, tables, sql, true).await?
-        {
-            let n_same = seen.entry(value_of(&text).to_owned()).or_default();
-            *n_same += 1;
-            if n_queries == 1 && is_certain {
-                return Ok(Some((text, claims)));
-            }
-            // What the model was not certain of cites nothing.
-            if *n_same == SAME_RESULTS_MIN {
-                return Ok(Some((text, Vec::new())));
+
+    /// The result of a query, which the model corrects if it fails or finds nothing.
+    async fn corrected(&self, mut prompt: Prompt) -> Result<Option<ResultText>> {
+        for _ in 0..QUERIES_MAX {
+            let Some(reply) = replied(self.frame.ask(prompt.clone()).await)? else { return Ok(None) };
+            let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
+            // A count of zero or a long list is believed if a second query gives it too.
+            let is_first = prompt.messages.len() == 1;
+            match self.computed(sql, is_first).await? {
+                Ok(found) => return Ok(Some(found)),
+                Err(fault) => {
+                    let said = format!("{fault} Write another query, or reply NONE.");
+                    prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
+                }
             }
         }
-        if n_queries == SMALL_QUERIES_MAX || n_queries == FRUITLESS_QUERIES_MAX && seen.is_empty() {
-            break;
-        }
-        let other = Prompt { temperature_millis: Some(OTHERS_TEMPERATURE_MILLIS), ..prompt.clone() };
-        sql = match frame.ask_anew(other).await {
-            Ok(reply) => statement(&reply.text).map(str::to_owned),
-            Err(error @ FrameError::Stopped(_)) => return Err(error),
-            Err(_) => break,
+        Ok(None)
+    }
+
+    /// The description of the tables for the model; `None` if they cover too little of the text.
+    async fn described(&self) -> Result<Option<String>> {
+        let (view, tables, question) =
+            (self.task.view.clone(), Arc::clone(&self.tables), self.task.question_shown().to_owned());
+        let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&self.task.view, self.frame.limits()));
+        let describe = move |watch: &QueryWatch| {
+            tables.with(&view, watch, |tables| describe(tables, &view, &question)).flatten()
         };
+        if !self.task.view.has_databases() {
+            return Ok(watched(ms_max, describe).await);
+        }
+        let read = async move {
+            let described = watched(ms_max, describe).await.unwrap_or_default();
+            here.take_lost().map_or(Ok(described), |lost| Err(lost.into()))
+        };
+        Ok(Some(self.frame.observe("tables", read).await?).filter(|text| !text.is_empty()))
     }
-    Ok(None)
+
+    /// Runs a query. The result from a database is recorded.
+    async fn computed(&self, sql: String, is_first: bool) -> Result<ComputedText> {
+        let (view, tables, what) = (self.task.view.clone(), Arc::clone(&self.tables), format!("query {sql}"));
+        let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&self.task.view, self.frame.limits()));
+        let compute = move |watch: &QueryWatch| -> ComputedText {
+            let ran = tables.with(&view, watch, |tables| run(tables, &sql, is_first));
+            let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
+            let text = computed.in_words();
+            Ok((text, if computed.is_of_many() { Vec::new() } else { quoted(&view, computed.places) }))
+        };
+        if !self.task.view.has_databases() {
+            return Ok(watched(ms_max, compute).await);
+        }
+        let read = async move {
+            let computed = serde_json::to_string(&watched(ms_max, compute).await).unwrap_or_default();
+            here.take_lost().map_or(Ok(computed), |lost| Err(lost.into()))
+        };
+        let recorded = self.frame.observe(&what, read).await?;
+        let damaged = || Err("The recorded result cannot be read.".to_owned());
+        Ok(serde_json::from_str(&recorded).unwrap_or_else(|_| damaged()))
+    }
 }
 
 /// The reply to a prompt; `None` if it is empty or the description of the tables is too long.
-fn replied(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
+fn replied(asked: Result<Reply>) -> Result<Option<Reply>> {
     match asked {
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => Ok(None),
         asked => unless_empty(asked),
     }
-}
-
-/// The result of a query, which the model corrects if it fails or finds nothing.
-async fn corrected(
-    frame: &Frame,
-    task: &Task,
-    tables: &Arc<LazyTables>,
-    mut prompt: Prompt,
-) -> Result<Option<ResultText>, FrameError> {
-    for _ in 0..QUERIES_MAX {
-        let Some(reply) = replied(frame.ask(prompt.clone()).await)? else { return Ok(None) };
-        let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
-        // A count of zero or a long list is believed if a second query gives it too.
-        let is_first = prompt.messages.len() == 1;
-        match computed(frame, task, tables, sql, is_first).await? {
-            Ok(found) => return Ok(Some(found)),
-            Err(fault) => {
-                let said = format!("{fault} Write another query, or reply NONE.");
-                prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// The description of the tables for the model; `None` if they cover too little of the text.
-async fn described(
-    frame: &Frame,
-    task: &Task,
-    tables: &Arc<LazyTables>,
-) -> Result<Option<String>, FrameError> {
-    let (view, tables, question) = (task.view.clone(), Arc::clone(tables), task.question_shown().to_owned());
-    let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&task.view, frame.limits()));
-    let describe = move |watch: &QueryWatch| {
-        tables.with(&view, watch, |tables| describe(tables, &view, &question)).flatten()
-    };
-    if !task.view.has_databases() {
-        return Ok(watched(ms_max, describe).await);
-    }
-    let read = async move {
-        let described = watched(ms_max, describe).await.unwrap_or_default();
-        here.take_lost().map_or(Ok(described), |lost| Err(lost.into()))
-    };
-    Ok(Some(frame.observe("tables", read).await?).filter(|text| !text.is_empty()))
 }
 
 fn describe(tables: &Tables, view: &View, question: &str) -> Option<String> {
@@ -177,34 +190,6 @@ const OTHERS_TOLD: &str = "-- There are also documents, which no query reads. If
 
 /// The result of a query, or a sentence for the model.
 type ComputedText = Result<ResultText, String>;
-
-/// Runs a query. The result from a database is recorded.
-async fn computed(
-    frame: &Frame,
-    task: &Task,
-    tables: &Arc<LazyTables>,
-    sql: String,
-    is_first: bool,
-) -> Result<ComputedText, FrameError> {
-    let (view, tables, what) = (task.view.clone(), Arc::clone(tables), format!("query {sql}"));
-    let (here, ms_max) = (Arc::clone(&tables), query_ms_max(&task.view, frame.limits()));
-    let compute = move |watch: &QueryWatch| -> ComputedText {
-        let ran = tables.with(&view, watch, |tables| run(tables, &sql, is_first));
-        let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
-        let text = computed.in_words();
-        Ok((text, if computed.is_of_many() { Vec::new() } else { quoted(&view, computed.places) }))
-    };
-    if !task.view.has_databases() {
-        return Ok(watched(ms_max, compute).await);
-    }
-    let read = async move {
-        let computed = serde_json::to_string(&watched(ms_max, compute).await).unwrap_or_default();
-        here.take_lost().map_or(Ok(computed), |lost| Err(lost.into()))
-    };
-    let recorded = frame.observe(&what, read).await?;
-    let damaged = || Err("The recorded result cannot be read.".to_owned());
-    Ok(serde_json::from_str(&recorded).unwrap_or_else(|_| damaged()))
-}
 
 fn statement(reply: &str) -> Option<&str> {
     let fenced = reply.split_once("```").and_then(|(_, rest)| {
@@ -222,7 +207,6 @@ fn statement(reply: &str) -> Option<&str> {
 struct Computed {
     sql: String,
     result: QueryResult,
-    /// The locations of the first rows.
     places: Vec<Place>,
     over: String,
     n_broken: u64,
@@ -295,7 +279,7 @@ fn run_as_it_is(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Comput
     Ok(Computed { sql: sql.to_owned(), result, places, over, n_broken })
 }
 
-async fn answer(frame: &Frame, task: &Task, text: &str, claims: Vec<Citation>) -> Result<Answer, FrameError> {
+async fn answer(frame: &Frame, task: &Task, text: &str, claims: Vec<Citation>) -> Result<Answer> {
     let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
     if claims.is_empty() {
@@ -353,12 +337,10 @@ impl Computed {
 const OF_MANY: &str = "count( sum( avg( total( min( max( median( percentile( stddev( groupby orderby";
 const COMPUTED: &str = "\n\nComputed over ";
 
-/// The text of a result without its query.
 fn value_of(text: &str) -> &str {
     text.split_once(COMPUTED).map_or(text, |(value, _)| value)
 }
 
-/// The lines and rows at these locations.
 fn quoted(view: &View, places: Vec<Place>) -> Vec<Citation> {
     let mut texts: BTreeMap<String, Option<Arc<str>>> = BTreeMap::new();
     let quote = |place: Place| {

@@ -16,12 +16,9 @@ const STEPS_MAX: u64 = 1_000_000;
 /// The maximum depth of schema and value together.
 const DEPTH_MAX: u64 = 300;
 const VALUE_DEPTH_MAX: usize = 128;
-/// How many bytes of text are compared or matched per step.
 const STEP_BYTES: usize = 16;
-/// The most characters of names, and of lists of names, in messages.
 const NAME_CHARS_MAX: usize = 100;
 const LIST_CHARS_MAX: usize = 400;
-/// For how many alternatives the mismatch is explained.
 const REASONS_MAX: usize = 3;
 
 const TOO_DEEP: &str = "the value is nested too deeply";

@@ -11,7 +11,6 @@ use super::{Bound, BoundKind, Choice, Node, NodeIdx, Rules, SchemaError, Type};
 
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
-/// The most characters of an allowed value in messages.
 const CHOICE_CHARS_MAX: usize = 200;
 
 /// Keywords that do not affect validity. According to the standard, `format` is one of them.

@@ -24,7 +24,6 @@ fn whole(text: &str) -> Option<Value> {
     (len == text.len()).then_some(value)
 }
 
-/// The contents of backtick fences.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|block| match block.split_once('\n') {
         // The first line is the label.

@@ -101,7 +101,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Parses what follows a backslash.
     fn escape(&mut self) -> Option<char> {
         let byte = self.peek()?;
         self.at += 1;

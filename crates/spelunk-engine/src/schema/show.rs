@@ -5,7 +5,6 @@ use spelunk_types::shorten;
 
 use super::Type;
 
-/// Characters quoted of a text.
 const QUOTED_CHARS_MAX: usize = 60;
 
 pub(super) fn pointer(steps: &[String]) -> String {
@@ -29,7 +28,6 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// A type with its article.
 pub(super) fn type_name(of: Type) -> &'static str {
     match of {
         Type::Null => "null",

@@ -13,7 +13,6 @@ use crate::sync::lock;
 
 const METRICS: &str = "state/metrics.json";
 const ERRORS: &str = "state/errors.jsonl";
-/// The most characters of a message in the error log.
 const MESSAGE_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Clone)]
@@ -25,7 +24,6 @@ pub(crate) struct AgentState {
     failures: Arc<Mutex<Vec<Failure>>>,
 }
 
-/// A call that failed while a script waited for it.
 #[derive(Debug, Clone)]
 struct Failure {
     kind: String,
@@ -59,14 +57,14 @@ impl AgentState {
     }
 
     /// A copy to restore later: a plain clone would share its counters with the original.
-    pub(crate) fn saved(&self) -> SavedState {
-        SavedState { desk: self.desk.clone(), counts: self.counts() }
+    pub(crate) fn saved(&self) -> (Desk, Counts) {
+        (self.desk.clone(), self.counts())
     }
 
-    pub(crate) fn restore(&mut self, saved: SavedState) {
-        self.desk = saved.desk;
+    pub(crate) fn restore(&mut self, (desk, counts): (Desk, Counts)) {
+        self.desk = desk;
         lock(&self.failures).clear();
-        self.count(|counts| *counts = saved.counts);
+        *lock(&self.counts) = counts;
     }
 
     /// Counts a reply. A reply from the cache used nothing.
@@ -99,7 +97,6 @@ impl AgentState {
             .try_for_each(|Failure { kind, message, context }| self.log_error(kind, message, context))
     }
 
-    /// Adds an error to the log that the model can read.
     pub(crate) fn log_error(&mut self, kind: &str, message: &str, context: &str) -> Result<(), DeskError> {
         self.count(|counts| counts.errors += 1);
         let short = |text: &str| text.chars().take(MESSAGE_CHARS_MAX).collect::<String>();
@@ -135,12 +132,6 @@ impl Counts {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct SavedState {
-    desk: Desk,
-    counts: Counts,
-}
-
 /// A path that is known to be valid.
 pub(crate) fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).expect("our own paths are paths")
@@ -154,7 +145,6 @@ pub(crate) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>>
     }
 }
 
-/// The differences between two desks, for the journal.
 pub(crate) fn changes(before: &Desk, after: &Desk) -> Vec<ChangedFile> {
     let changed = |path: DeskPath| {
         let name = path.as_str().to_owned();

@@ -11,7 +11,7 @@ use crate::environment::{Preview, Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
 use crate::schema::{extract_json, listed};
 use crate::tools::ExternalTool;
-use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
+use crate::{Answer, Frame, Result, Schema, Task, evidence};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GivenAnswer {
@@ -61,7 +61,6 @@ impl AnswerCheck {
         self.has_looked |= tools.iter().any(|tool| code.contains(&tool.name));
     }
 
-    /// Accepts an answer, or returns the reason for refusing it.
     #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<GivenAnswer, Refusal> {
         if !self.has_looked && !self.has_refused_unseen && !self.was_shown(&value) {
@@ -160,7 +159,7 @@ fn claim(value: &Value) -> Option<Citation> {
     }
 }
 
-pub(crate) async fn settle(frame: &Frame, task: &Task, given: GivenAnswer) -> Result<Answer, FrameError> {
+pub(crate) async fn settle(frame: &Frame, task: &Task, given: GivenAnswer) -> Result<Answer> {
     evidence::check_claims(frame, &task.view, &given.text, given.claims).await
 }
 

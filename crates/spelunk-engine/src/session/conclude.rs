@@ -8,7 +8,7 @@ use spelunk_types::{ErrorCode, Grounding};
 use super::{overflow, read_typed};
 use crate::plain_answer::{self, CodeAlone};
 use crate::transcript::{Transcript, with_message};
-use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
+use crate::{Answer, Frame, Result, Schema, Task, evidence};
 
 /// Asks for an answer based on the transcript, in the words of `template`. `next` builds the next
 /// prompt of the conversation.
@@ -18,7 +18,7 @@ pub(crate) async fn conclude(
     transcript: &mut Transcript,
     (template, stopped_by): (&str, ErrorCode),
     next: impl Fn(&Transcript) -> Prompt,
-) -> Result<Answer, FrameError> {
+) -> Result<Answer> {
     let mut reply = ask(frame, task, transcript, request(template, task, stopped_by), &next).await?;
     let answer = match &task.schema {
         Some(schema) => typed(frame, schema, &reply.text)?,
@@ -47,7 +47,7 @@ fn request(template: &str, task: &Task, stopped_by: ErrorCode) -> String {
         // A typed answer has no place for evidence.
         Some(schema) => {
             let said = said.split("\nIf you have evidence").next().unwrap_or_default();
-            format!("{said}\nThe answer must be JSON that matches this schema:\n{}\n", schema.text())
+            format!("{said}\nThe answer must be JSON that matches this schema:\n{}\n", schema.text)
         }
         None => said,
     }
@@ -59,7 +59,7 @@ async fn ask(
     transcript: &mut Transcript,
     said: String,
     next: &impl Fn(&Transcript) -> Prompt,
-) -> Result<Reply, FrameError> {
+) -> Result<Reply> {
     let asking = |transcript: &Transcript| {
         let schema = task.schema.as_ref().and_then(|schema| schema.json());
         Prompt { schema, ..with_message(next(transcript), &said) }
@@ -71,7 +71,7 @@ async fn ask(
 }
 
 /// A typed answer that violates its schema is rejected, because a program reads it.
-fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameError> {
+fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer> {
     match read_typed(schema, reply) {
         Ok(text) => Ok(Answer::new(text, Vec::new())),
         Err(fault) => {

@@ -5,14 +5,14 @@ use spelunk_model::{Prompt, Reply};
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::transcript::Transcript;
-use crate::{Frame, FrameError};
+use crate::{Frame, FrameError, Result};
 
 /// Calls the model; if the prompt is too long, calls it again with half of the conversation.
 pub(crate) async fn ask(
     frame: &Frame,
     transcript: &mut Transcript,
     prompt: impl Fn(&Transcript) -> Prompt,
-) -> Result<Reply, FrameError> {
+) -> Result<Reply> {
     match frame.ask(prompt(transcript)).await {
         Err(error) if halved(frame, transcript, &error).await? => frame.ask(prompt(transcript)).await,
         asked => asked,
@@ -21,11 +21,7 @@ pub(crate) async fn ask(
 
 /// Replaces older turns by the summary that this prompt requests. If there is no reply or the
 /// prompt is too long, drops the older half.
-pub(crate) async fn compact(
-    frame: &Frame,
-    transcript: &mut Transcript,
-    asking: Prompt,
-) -> Result<(), FrameError> {
+pub(crate) async fn compact(frame: &Frame, transcript: &mut Transcript, asking: Prompt) -> Result<()> {
     let error = match frame.ask(asking).await {
         Ok(summary) => {
             transcript.compact(&summary.text);
@@ -44,11 +40,7 @@ pub(crate) async fn compact(
 }
 
 /// Whether the call failed because the prompt was too long, and the conversation was shortened.
-pub(crate) async fn halved(
-    frame: &Frame,
-    transcript: &mut Transcript,
-    error: &FrameError,
-) -> Result<bool, FrameError> {
+pub(crate) async fn halved(frame: &Frame, transcript: &mut Transcript, error: &FrameError) -> Result<bool> {
     if !has_failed_by(error, ErrorCode::ModelPromptTooLong) {
         return Ok(false);
     }
@@ -57,12 +49,7 @@ pub(crate) async fn halved(
     halve(frame, transcript, message, hint).await
 }
 
-async fn halve(
-    frame: &Frame,
-    transcript: &mut Transcript,
-    message: &str,
-    hint: &str,
-) -> Result<bool, FrameError> {
+async fn halve(frame: &Frame, transcript: &mut Transcript, message: &str, hint: &str) -> Result<bool> {
     let is_shorter = transcript.halve();
     if is_shorter {
         frame.warn(message.to_owned(), hint.to_owned()).await?;

@@ -30,7 +30,6 @@ pub(crate) enum Novelty {
 }
 
 impl Repeats {
-    /// Classifies a turn by its actions and results.
     pub(crate) fn judge(&mut self, done: &[String], came_to: &[String]) -> Novelty {
         let came_to: Vec<String> = came_to.iter().map(|text| unnumbered(text)).collect();
         let turn = format!("{}\0\0{}", done.join("\0"), came_to.join("\0"));

@@ -19,12 +19,10 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::watched;
-use crate::{Answer, FrameError, Schema, Stop, Task};
+use crate::{Answer, FrameError, Result, Schema, Stop, Task};
 
-/// The instruction that asks a sub-model to match a schema.
 const SCHEMA_LINE: &str = "\n\nReply only with JSON that matches this schema:\n";
 
-/// The most characters of a name that an error quotes.
 const NAME_CHARS_MAX: usize = 60;
 
 pub(super) struct StartedCall {
@@ -119,7 +117,6 @@ fn look_outside(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
     Some(observed.map(|found| Ok(read_reply(&found?))).boxed())
 }
 
-/// A deterministic description of a call.
 fn asked(call: &HostCall) -> String {
     let args: Vec<_> = call.args.iter().map(json_of_value).collect();
     let named = call.kwargs.iter().map(|(name, value)| (name.clone(), json_of_value(value)));
@@ -159,7 +156,7 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
     })
 }
 
-type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
+type Replying = BoxFuture<'static, Result<HostReply>>;
 
 fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompt", "model", "schema", "images"])?;
@@ -236,9 +233,8 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
 }
 
 /// The result of one sub-call: a value, or an exception for the code. The error ends the run.
-type SubCallResult = Result<Result<Value, Refusal>, FrameError>;
+type SubCallResult = Result<Result<Value, Refusal>>;
 
-/// The model of a call, the schema of its answer and the images that it shows.
 #[derive(Clone, Default)]
 struct CallOptions {
     model: Option<Arc<dyn Model>>,
@@ -259,7 +255,7 @@ fn ask(
     let CallOptions { model, schema, images } = options;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
-        text += schema.text();
+        text += &schema.text;
     }
     let mut prompt = Prompt::single("", text, limits.sub_output_tokens_max);
     prompt.schema = schema.as_ref().and_then(|schema| schema.json());
@@ -298,7 +294,7 @@ async fn typed(
     schema: &Schema,
     mut prompt: Prompt,
     reply: Reply,
-    again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply, FrameError>>,
+    again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply>>,
 ) -> SubCallResult {
     let fault = match schema.read(&reply.text) {
         Ok(value) => return Ok(Ok(value_of_json(value))),
@@ -358,7 +354,6 @@ fn descend(
     }))
 }
 
-/// A prompt as text; the text of a host object is read here.
 fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
     match prompt {
         Value::Str(text) => Ok(text.clone()),
@@ -399,7 +394,7 @@ fn check_calls(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
 }
 
 /// An exception for the code, unless the run must end.
-fn refused(error: FrameError) -> Result<Refusal, FrameError> {
+fn refused(error: FrameError) -> Result<Refusal> {
     match &error {
         FrameError::Stopped(_) => Err(error),
         FrameError::Call { .. } | FrameError::Child { .. } | FrameError::Refused { .. } => {
@@ -421,7 +416,7 @@ fn reply(asked: Result<Value, Refusal>) -> HostReply {
 }
 
 /// One failed item does not fail the batch: each is `(failed, value or message)`.
-fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply, FrameError> {
+fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply> {
     let mut items = Vec::new();
     for answered in asked {
         items.push(match answered? {
@@ -440,7 +435,7 @@ fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallO
     let frame = &session.frame;
     let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
     let asked = format!("model {shown}");
-    let why = match frame.named_models().model(&name) {
+    let why = match frame.run().models.named.model(&name) {
         Ok(model) if !frame.observes_next(&asked) => {
             return Ok(CallOptions { model: Some(model), schema, ..CallOptions::default() });
         }

@@ -21,7 +21,7 @@ use crate::plain_answer::unless_empty;
 use crate::session::repeats::{self, Novelty, Repeats};
 use crate::session::{self, conclude, overflow};
 use crate::transcript::{Transcript, TranscriptLimits, tool_tokens, with_message};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Result, Task};
 
 const MORE: &str = include_str!("../prompts/agent-more.md");
 const SUMMARY: &str = include_str!("../prompts/agent-summary.md");
@@ -46,7 +46,7 @@ pub(super) const PROMPTS: [&str; 13] = [
 const SILENT_MAX: u64 = 3;
 
 /// Answers by working on files. A run with a follow-up question continues: earlier answers are replayed.
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer> {
     let mut job = Job::begin(frame, task).await?;
     let mut answer = job.answer().await?;
     for question in frame.more_questions()? {
@@ -66,7 +66,7 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    async fn begin(frame: &'a Frame, task: &'a Task) -> Result<Self, FrameError> {
+    async fn begin(frame: &'a Frame, task: &'a Task) -> Result<Self> {
         let first = first::prepare(frame, task).await?;
         let work = Work::begin(frame, task, &first).await?;
         let protocol = Protocol::Native;
@@ -75,7 +75,7 @@ impl<'a> Job<'a> {
     }
 
     /// Takes turns until the answer is accepted or a limit is reached.
-    async fn answer(&mut self) -> Result<Answer, FrameError> {
+    async fn answer(&mut self) -> Result<Answer> {
         let (turns_max, mut n_silent) = (self.frame.limits().agent_turns_max, 0);
         for turn in 1..=turns_max {
             if self.transcript.needs_compaction() {
@@ -128,7 +128,7 @@ impl<'a> Job<'a> {
     }
 
     /// Asks for the next step; if the prompt is too long, asks again with half of the conversation.
-    async fn ask(&mut self) -> Result<Reply, FrameError> {
+    async fn ask(&mut self) -> Result<Reply> {
         match self.ask_once().await {
             Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
                 self.ask_once().await
@@ -138,7 +138,7 @@ impl<'a> Job<'a> {
     }
 
     /// If the provider does not support tools, the prompt describes them from then on.
-    async fn ask_once(&mut self) -> Result<Reply, FrameError> {
+    async fn ask_once(&mut self) -> Result<Reply> {
         match self.frame.ask(self.prompt()).await {
             Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
                 debug_assert_eq!(error.code(), ErrorCode::ModelRequestRefused);
@@ -161,7 +161,7 @@ impl<'a> Job<'a> {
     }
 
     /// Takes the answer from its file, or asks for one.
-    async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
+    async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer> {
         let (frame, task, protocol) = (self.frame, self.task, self.protocol);
         if let Some(given) = self.work.check.so_far(&self.work.agent.desk) {
             return Ok(conclude::partial(session::settle(frame, task, given).await?, stopped_by));

@@ -10,7 +10,7 @@ use spelunk_types::{EventKind, Explain as _, Strategy};
 use super::one_call::{Answered, CERTAINTY_PERMILLE_MIN, with_examples};
 use super::{direct, is_cut_off, search};
 use crate::rows::{RowsOutcome, query_rows};
-use crate::{Answer, Frame, FrameError, Task, certainty};
+use crate::{Answer, Frame, FrameError, Result, Task, certainty};
 
 const KIND: &str = include_str!("../prompts/auto-kind.md");
 const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
@@ -29,7 +29,7 @@ pub(super) enum Outcome {
     Climb(Strategy),
 }
 
-pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameError> {
+pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome> {
     let rows = if task.note.is_none() { query_rows(frame, task).await? } else { RowsOutcome::NoRows };
     let certainty_min = match rows {
         RowsOutcome::Answered(answer) => return Ok(Outcome::Answered(answer)),
@@ -65,17 +65,17 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameEr
     }
 }
 
-async fn climb(frame: &Frame, strategy: Strategy, why: &str) -> Result<Outcome, FrameError> {
+async fn climb(frame: &Frame, strategy: Strategy, why: &str) -> Result<Outcome> {
     choose(frame, strategy, why).await?;
     Ok(Outcome::Climb(strategy))
 }
 
-async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), FrameError> {
+async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<()> {
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
 /// Whether a question asks for an overview. Any other reply means a question for a fact.
-async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
+async fn is_overview(frame: &Frame, question: &str) -> Result<bool> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(certainty::steady(frame, prompt)).await {
         Ok(reply) => {

@@ -7,13 +7,13 @@ use spelunk_types::{ErrorCode, Explain};
 
 use super::one_call::{CERTAINTY_PERMILLE_MIN, Material, Passage, answer_from, answer_plainly, bytes_max};
 use crate::sync::blocking;
-use crate::{Answer, Conversation, Frame, FrameError, Task};
+use crate::{Answer, Conversation, Frame, Result, Task};
 
 const PASSAGES_MAX: u64 = 200;
 /// Of a longer conversation, only the end is asked.
 const ASKED_BYTES_MAX: u64 = 30_000;
 
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer> {
     if is_all_there_is(task) {
         return answer_plainly(frame, task).await;
     }
@@ -21,7 +21,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 }
 
 /// Answers from the text that fits into one call.
-pub(super) async fn answer(frame: &Frame, task: &Task, certainty_min: u16) -> Result<Answer, FrameError> {
+pub(super) async fn answer(frame: &Frame, task: &Task, certainty_min: u16) -> Result<Answer> {
     let material = gather(task, bytes_max(frame)).await?;
     let answered = match answer_from(frame, task, &material, certainty_min).await {
         // The model's window is smaller than assumed: half as much is tried, once.
@@ -40,7 +40,7 @@ fn is_all_there_is(task: &Task) -> bool {
     task.view.documents().all(is_conversation) && task.view.bytes() <= ASKED_BYTES_MAX
 }
 
-async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {
+async fn gather(task: &Task, bytes_max: u64) -> Result<Material> {
     let (view, question) = (task.view.clone(), task.question.clone());
     let gathered = blocking(move || {
         if view.bytes() <= bytes_max { whole(&view) } else { best_passages(&view, &question, bytes_max) }

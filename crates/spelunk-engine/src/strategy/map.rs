@@ -30,7 +30,7 @@ use crate::report::{
 use crate::rows::label_rows;
 use crate::sync::blocking;
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Result, Task};
 
 const CITATIONS_MAX: usize = 50;
 
@@ -45,7 +45,7 @@ pub(super) enum Reach {
     Prefilter,
 }
 
-pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer, FrameError> {
+pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<Answer> {
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
@@ -106,9 +106,9 @@ struct Planned {
     passed_over: u64,
 }
 
-async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
-    let (limits, detector) = (frame.limits().clone(), frame.detector().clone());
-    let options = PlanOptions { limits, detector, mode: frame.mode(), files_left_out: 0 };
+async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned> {
+    let (limits, detector) = (frame.limits().clone(), frame.run().detector.clone());
+    let options = PlanOptions { limits, detector, mode: frame.run().mode, files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
         Reach::Prefilter => Some(prefilter::find(frame, task).await?),
@@ -149,7 +149,7 @@ async fn analyse(
     task: &Task,
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
-) -> Result<Vec<AnalystReport>, FrameError> {
+) -> Result<Vec<AnalystReport>> {
     // Half as many more than calls, so that the next prompts are ready, and the events they depend
     // on durable, when a permit becomes free.
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
@@ -224,7 +224,7 @@ async fn synthesise(
     gathered: &Gathered,
     directories: &[String],
     coverage: &mut Coverage,
-) -> Result<String, FrameError> {
+) -> Result<String> {
     if gathered.items.is_empty() && gathered.remarks.is_empty() && gathered.count.is_none() {
         return Ok("## Summary\n\nNothing that answers the question was found in the text.".to_owned());
     }
@@ -274,7 +274,7 @@ fn with_directories(written: String, directories: &[String]) -> String {
 }
 
 /// Notes that a failed synthesis is missing from the report; propagates errors that end the run.
-fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<(), FrameError> {
+fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<()> {
     if matches!(error, FrameError::Stopped(_)) {
         return Err(error);
     }
@@ -290,7 +290,6 @@ fn synthesis_task(task: &Task, synthesis: Arc<Synthesis>) -> Task {
     }
 }
 
-/// The findings of one content type, and their numbers.
 fn of_type(content_type: &str, reports: &[AnalystReport], gathered: &Gathered) -> (Gathered, Vec<usize>) {
     let own: Vec<AnalystReport> =
         reports.iter().filter(|report| report.content_type == content_type).cloned().collect();

@@ -12,7 +12,7 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Grounding, StopReason};
 use crate::evidence::{self, Excerpt};
 use crate::plain_answer::{self, CodeAlone};
 use crate::question::names_in;
-use crate::{Answer, Frame, FrameError, Task, certainty};
+use crate::{Answer, Frame, Result, Task, certainty};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
 const USER: &str = include_str!("../prompts/direct-user.md");
@@ -63,7 +63,7 @@ pub(super) async fn answer_from(
     task: &Task,
     material: &Material,
     certainty_min: u16,
-) -> Result<Answered, FrameError> {
+) -> Result<Answered> {
     frame.note(material.chosen()).await?;
     let (question, tokens_max) = (task.question_shown(), frame.limits().root_output_tokens_max);
     let reply = if frame.reader().is_small() {
@@ -92,7 +92,7 @@ pub(super) async fn answer_from(
 }
 
 /// Names the cited passages of an answer as related instead of citing them.
-async fn relate(frame: &Frame, answer: &mut Answer) -> Result<(), FrameError> {
+async fn relate(frame: &Frame, answer: &mut Answer) -> Result<()> {
     let citations = std::mem::take(&mut answer.citations);
     if citations.is_empty() {
         return Ok(());
@@ -105,7 +105,7 @@ async fn relate(frame: &Frame, answer: &mut Answer) -> Result<(), FrameError> {
 }
 
 /// Answers a request without documents.
-pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer> {
     let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
     let prompt = with_images(frame, task, prompt).await?;
     let reply = reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?;
@@ -113,7 +113,7 @@ pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer,
 }
 
 /// The same prompt with the images that the user named as sources.
-async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<Prompt, FrameError> {
+async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<Prompt> {
     let sources = task.view.images().iter().filter(|image| image.is_named);
     let names: Vec<String> = sources.map(|image| image.name.clone()).collect();
     if names.is_empty() {
@@ -127,14 +127,9 @@ async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<P
     Ok(prompt)
 }
 
-async fn reply_to<F>(
-    frame: &Frame,
-    task: &Task,
-    prompt: Prompt,
-    send: impl Fn(Prompt) -> F,
-) -> Result<Reply, FrameError>
+async fn reply_to<F>(frame: &Frame, task: &Task, prompt: Prompt, send: impl Fn(Prompt) -> F) -> Result<Reply>
 where
-    F: Future<Output = Result<Reply, FrameError>>,
+    F: Future<Output = Result<Reply>>,
 {
     let code = CodeAlone::for_question(&task.question);
     let reply = plain_answer::ask(frame, prompt, code, send).await?;
@@ -180,9 +175,7 @@ pub(super) struct Material {
     pub(super) of_bytes: u64,
 }
 
-/// The most locations reported per name.
 const PLACES_MAX: usize = 8;
-/// How many passages are placed next to the question.
 const NEAR_MAX: usize = 4;
 
 /// Lines of a document that were found for a question.

@@ -17,7 +17,7 @@ use crate::session::repeats::{self, Novelty, Repeats};
 use crate::session::{self, GivenAnswer, Ran, Session, overflow};
 use crate::tools::ExternalTools;
 use crate::transcript::{Transcript, TranscriptLimits, with_message};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, Result, Task};
 
 const SYSTEM: &str = include_str!("../prompts/repl-system.md");
 const RLM: &str = include_str!("../prompts/repl-rlm.md");
@@ -31,7 +31,7 @@ pub(super) const PROMPTS: [&str; 9] =
     [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, CONCLUDE, PRELUDE];
 
 /// Answers by exploring the context with code.
-pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer> {
     // A parent's note is not in the view: a query would compute over the whole text instead.
     if frame.reader().is_small()
         && task.schema.is_none()
@@ -41,7 +41,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     {
         return Ok(answer);
     }
-    let (mut session, description) = Session::open(frame, task).await?;
+    let (mut session, description) = Session::open(frame, task, None).await?;
     let mut transcript = first_messages(frame, task, &description);
     let next = |transcript: &Transcript| transcript.prompt(frame.limits().root_output_tokens_max);
     let (mut loop_guard, turns_max) = (LoopGuard::default(), turns_max(frame));
@@ -90,11 +90,7 @@ enum Turn {
 }
 
 /// Runs the cells of a reply in order, until one of them answers or fails.
-async fn take_turn(
-    session: &mut Session<'_>,
-    loop_guard: &mut LoopGuard,
-    reply: &str,
-) -> Result<Turn, FrameError> {
+async fn take_turn(session: &mut Session<'_>, loop_guard: &mut LoopGuard, reply: &str) -> Result<Turn> {
     let found = find_cells(reply);
     let mut said = Vec::new();
     for cell in &found.cells {
@@ -171,7 +167,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let schema = match &task.schema {
         Some(schema) => format!(
             "\nThe answer must be JSON that matches this schema; `FINAL` takes the value:\n{}\n",
-            schema.text()
+            schema.text
         ),
         None => String::new(),
     };
@@ -192,7 +188,7 @@ fn system(frame: &Frame) -> String {
         .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
         .replace("{query_chars_max}", &limits.query_chars_max.to_string())
         .replace("{rlm}", if may_descend { RLM } else { "" })
-        + &models_line(frame.named_models().names())
+        + &models_line(frame.run().models.named.names())
 }
 
 /// The sentence about the models that code may name; empty if there are none.

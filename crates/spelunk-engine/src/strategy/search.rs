@@ -14,7 +14,7 @@ use super::is_cut_off;
 use super::one_call::{self, Answered, CERTAINTY_PERMILLE_MIN, Material, Passage};
 use crate::retrieval::by_reading;
 use crate::sync::blocking;
-use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
+use crate::{Answer, Frame, FrameError, Result, Task, certainty, evidence};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
 const QUERIES_EXAMPLES: &str = include_str!("../prompts/search-queries-examples.md");
@@ -32,7 +32,7 @@ const QUERIES_TOKENS_MAX: u64 = 200;
 /// The first call shows this fraction of the text that fits.
 const FIRST_SHARE: u64 = 3;
 
-pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer> {
     let proposal = propose(frame, task).await?;
     Ok(answer(frame, task, proposal, CERTAINTY_PERMILLE_MIN).await?.answer)
 }
@@ -44,7 +44,7 @@ pub(super) async fn answer(
     task: &Task,
     proposal: Proposal,
     certainty_min: u16,
-) -> Result<Answered, FrameError> {
+) -> Result<Answered> {
     let queries = proposal.queries;
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
@@ -98,7 +98,7 @@ async fn language_of_text(task: &Task) -> Option<&'static str> {
 }
 
 /// Asks the model what to search for. If it does not reply, the question alone is searched for.
-pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, FrameError> {
+pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal> {
     let question = task.question_shown();
     let language = language_of_text(task).await;
     let system =
@@ -131,7 +131,7 @@ fn listed(reply: &str) -> Vec<String> {
 
 /// The passages of all queries, merged by rank. They are recorded, because the text may have
 /// changed when the run is resumed.
-async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Passage>, FrameError> {
+async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<Passage>> {
     let looking = async {
         let (view, queries) = (task.view.clone(), queries.clone());
         let (passages, notices) = blocking(move || look(&view, &queries)).await;

@@ -13,16 +13,15 @@ use super::typed;
 use crate::limits::estimate::message_tokens;
 use crate::transcript::{cut, tool_tokens};
 use crate::turn::{CallerTurn, joined};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Result, Task};
 
 const SYSTEM: &str = include_str!("../prompts/turn-system.md");
 const EARLIER: &str = include_str!("../prompts/turn-earlier.md");
 pub(super) const PROMPTS: [&str; 2] = [SYSTEM, EARLIER];
 
-/// The most characters quoted of the last dropped user message.
 const ASKED_CHARS_MAX: u64 = 4_000;
 
-pub(super) async fn solve(frame: &Frame, task: &Task, turn: &CallerTurn) -> Result<Answer, FrameError> {
+pub(super) async fn solve(frame: &Frame, task: &Task, turn: &CallerTurn) -> Result<Answer> {
     let (mut messages, was_cut) = fitting(frame, turn);
     let (mut said, mut citations) = (Vec::new(), Vec::new());
     let turns_max = frame.limits().turns_max;
@@ -114,7 +113,7 @@ async fn read_all(
     task: &Task,
     calls: &[ToolCall],
     citations: &mut Vec<Citation>,
-) -> Result<Vec<Part>, FrameError> {
+) -> Result<Vec<Part>> {
     let reading = calls.iter().map(|call| {
         let asked: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let question = asked["question"].as_str().filter(|question| !question.trim().is_empty());
@@ -155,7 +154,7 @@ async fn finish(
     task: &Task,
     (said, calls): (&[String], &[ToolCall]),
     mut citations: Vec<Citation>,
-) -> Result<Answer, FrameError> {
+) -> Result<Answer> {
     citations.dedup();
     let mut lines = said.to_vec();
     lines.extend(calls.iter().map(|call| format!("Calls {} with {}", call.name, call.arguments)));

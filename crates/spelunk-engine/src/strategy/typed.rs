@@ -5,19 +5,14 @@ use spelunk_model::{Message, Prompt};
 use spelunk_types::ErrorCode;
 
 use crate::session::read_typed;
-use crate::{Answer, Frame, FrameError, Schema, Task};
+use crate::{Answer, Frame, Result, Schema, Task};
 
 const SYSTEM: &str = include_str!("../prompts/typed-system.md");
 pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
 
 const TRIES_MAX: usize = 2;
 
-pub(super) async fn fitted(
-    frame: &Frame,
-    task: &Task,
-    schema: &Schema,
-    answer: Answer,
-) -> Result<Answer, FrameError> {
+pub(super) async fn fitted(frame: &Frame, task: &Task, schema: &Schema, answer: Answer) -> Result<Answer> {
     if let Ok(text) = read_typed(schema, &answer.text) {
         return Ok(Answer { text, ..answer });
     }
@@ -25,7 +20,7 @@ pub(super) async fn fitted(
         "Question:\n{}\n\nAnswer:\n{}\n\nSchema:\n{}",
         task.question_shown(),
         answer.text,
-        schema.text()
+        schema.text
     );
     let mut prompt = Prompt::single(SYSTEM, asked, frame.limits().root_output_tokens_max);
     prompt.schema = schema.json();

@@ -165,7 +165,6 @@ impl Analysis {
         }
     }
 
-    /// The size of this task's parts without overlap.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }

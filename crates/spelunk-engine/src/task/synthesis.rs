@@ -5,7 +5,6 @@ use spelunk_types::Found;
 
 use crate::report::{Gathered, MergedFinding, one_line, shown};
 
-/// The most locations listed per finding.
 const PLACES_MAX: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -58,7 +58,6 @@ impl Transcript {
         self.turns.extend(kept);
     }
 
-    /// Truncates the longest messages of turns until it fits.
     fn cut_turns(&mut self, tokens_max: u64) {
         let whole = self.turns.clone();
         let mut chars_max = whole.iter().map(chars_of).max().unwrap_or_default();
@@ -68,7 +67,6 @@ impl Transcript {
         }
     }
 
-    /// Truncates the first message until it fits.
     fn cut_first(&mut self, tokens_max: u64) {
         let whole = self.first_user.clone();
         let mut chars_max = chars_of(&whole);

@@ -33,7 +33,6 @@ impl SetAside {
         }
     }
 
-    /// Whether the event with this number was set aside.
     pub(crate) fn holds(&self, seq: u64) -> bool {
         self.0.iter().any(|seqs| seqs.contains(&seq))
     }

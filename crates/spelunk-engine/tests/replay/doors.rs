@@ -146,8 +146,10 @@ async fn a_search_by_meaning_is_taken_from_the_record_when_the_embedding_model_i
     let is_up = Arc::new(AtomicBool::new(true));
     let engine = || {
         let is_up = Arc::clone(&is_up);
-        Engine::new(Workspace::open(folder.path()).unwrap(), Arc::new(SystemClock), ScanOptions::default())
-            .with_embedder(move || Ok(Arc::new(Moody { is_up: Arc::clone(&is_up) })))
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let mut engine = Engine::new(workspace, Arc::new(SystemClock), ScanOptions::default());
+        engine.embedder = Arc::new(move || Ok(Arc::new(Moody { is_up: Arc::clone(&is_up) })));
+        engine
     };
     let handle = stage.start(&engine(), "Which one is blue?").unwrap();
     let run = handle.run.clone();

@@ -44,7 +44,7 @@ fn the_page_of_defaults_with_every_mark_taken_away_says_what_the_table_says() {
     assert_eq!(settings.strategy, defaults.strategy);
     assert_eq!(settings.workspace_path, defaults.workspace_path);
     for kind in &*KINDS {
-        let groups = settings.layer().groups(kind.section);
+        let groups = settings.layer.groups(kind.section);
         let groups: Vec<_> = groups.map(|group| (group.name.as_str(), group.entries().count())).collect();
         assert_eq!(groups, [(kind.example, kind.fields.len())]);
     }

@@ -58,7 +58,6 @@ pub(crate) fn html(data: &ReportData<'_>) -> String {
     page + "</main>\n<footer>Written by spelunk. Quotes were checked against the sources; conclusions of models were not.</footer>\n</body>\n</html>\n"
 }
 
-/// The number of findings per severity, most severe first.
 fn severities(report: &RunReport) -> Vec<(&'static str, usize)> {
     let count = |name: &'static str| {
         let n =
@@ -153,7 +152,6 @@ fn capital(word: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Citations that are not part of a finding.
 fn evidence(data: &ReportData<'_>, anchors: &Anchors) -> String {
     let Some(answer) = &data.report.answer else { return String::new() };
     let mut items = String::new();

@@ -69,7 +69,6 @@ pub(crate) fn value(report: &RunReport) -> Value {
     })
 }
 
-/// An analyst's statements about its part as a whole.
 fn part(report: &AnalystReport) -> Value {
     json!({
         "analyst": report.analyst,

@@ -27,7 +27,6 @@ pub(super) struct Texts {
     seen: BTreeSet<BlobId>,
 }
 
-/// Reads the texts that events reference.
 pub(super) fn gather(blobs: &Blobs, records: &[Record], limits: &SizeLimits) -> Texts {
     let mut texts = Texts::default();
     let kinds = || records.iter().filter_map(Record::event).map(|event| &event.kind);
@@ -61,7 +60,6 @@ fn prompt(kind: &EventKind) -> Option<&Text> {
     if let EventKind::CallStarted { text, .. } = kind { Some(text) } else { None }
 }
 
-/// The blobs that a prompt record references.
 fn parts(record: &str) -> Vec<BlobId> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let messages = record["messages"].as_array().into_iter().flatten();

@@ -94,7 +94,6 @@ fn guarded(script: &str) -> String {
     script.to_owned()
 }
 
-/// The hash of an element, as used in a content security policy.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }

@@ -36,7 +36,6 @@ impl Reading {
 struct Fold {
     /// Name and size, in corpus order.
     documents: Vec<(String, u64)>,
-    /// The documents and the state of each task.
     tasks: BTreeMap<FrameId, (Vec<String>, Reading)>,
     recalled: Vec<AnalystReport>,
     types: BTreeMap<String, String>,

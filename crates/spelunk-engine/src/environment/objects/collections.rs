@@ -7,7 +7,6 @@ use spelunk_sandbox::{HostCall, Value, parse_json};
 use super::{Objects, batch, iterated_from, position, range, refused};
 use crate::environment::{Arguments, Refusal, int, text_of_value};
 
-/// Names per iteration step.
 const BATCH_NAMES: usize = 10_000;
 /// Documents up to this size are passed as real strings.
 const STRING_BYTES_MAX: u64 = 1_000_000;
@@ -71,7 +70,6 @@ fn value(objects: &Objects, document: &DocEntry) -> Result<Value, Refusal> {
     Ok(Value::Str(text.to_string_bounded(u64::MAX).map_err(refused)?))
 }
 
-/// Records per iteration step.
 const BATCH_RECORDS: u64 = 1_000;
 const SLICE_RECORDS_MAX: u64 = 100_000;
 

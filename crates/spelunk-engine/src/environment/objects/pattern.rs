@@ -11,11 +11,9 @@ use super::{Objects, batch, cursor, refused};
 use crate::environment::{Arguments, Refusal, dict, int};
 use crate::sync::lock;
 
-/// Matches and bytes per step of `finditer`.
 const BATCH_MATCHES: u64 = 5_000;
 const BATCH_BYTES: u64 = 1 << 20;
 const PATTERNS_MAX: usize = 100;
-/// Maximum result size of `findall`, `split` and `sub`.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 
 pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {

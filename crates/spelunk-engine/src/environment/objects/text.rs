@@ -10,7 +10,6 @@ use super::{Objects, batch, iterated_from, pattern, position, range, refused, st
 use crate::environment::{Arguments, Refusal, int};
 
 const BATCH_BYTES: u64 = 1 << 20;
-/// Maximum text passed at once.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
@@ -124,7 +123,6 @@ fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refus
     }
 }
 
-/// `(needle, start, end)` of `find` and related methods.
 fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, Range<u64>), Refusal> {
     let mut arguments = Arguments::of(call, &["needle", "start", "end"])?;
     let needle = arguments.need_text("needle")?;
@@ -132,7 +130,6 @@ fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, Range<u64>), 
     Ok((needle, range(start, end, None, text.chars().map_err(refused)?)?))
 }
 
-/// `startswith` and `endswith`, for the whole text or a range of it.
 fn any_of(
     text: &LazyText,
     call: &mut HostCall,

@@ -368,5 +368,5 @@ fn at_most_ten_violations_are_told_and_long_texts_are_cut() {
 #[test]
 fn a_schema_is_shown_as_it_was_given() {
     let text = "{ \"type\":\n \"null\" }";
-    assert_eq!(Schema::parse(text).unwrap().text(), text);
+    assert_eq!(Schema::parse(text).unwrap().text, text);
 }

@@ -3,14 +3,14 @@
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
 use spelunk_desk::{Desk, DeskPath, NO_HEADINGS, index_path, run_tool};
-use spelunk_model::{Prompt, Reply};
+use spelunk_model::{Message, Prompt, Reply};
 use spelunk_sandbox::{FILES, HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
 
 use super::{Replying, StartedCall, check_length, files, not_a_prompt};
 use crate::environment::{Arguments, Refusal, dict, int, json_of_value, value_of_json};
 use crate::session::{AgentState, Session};
-use crate::{Frame, FrameError};
+use crate::{Frame, FrameError, Result};
 
 /// The largest file that is chunked for a script, which also holds it in memory.
 const CUT_BYTES_MAX: usize = 16_000_000;
@@ -49,38 +49,25 @@ fn at_once(value: Result<Value, Refusal>) -> Replying {
 
 struct Question {
     prompt: Prompt,
-    shown: String,
-    is_fresh: bool,
-}
-
-struct Manner {
-    system: String,
-    output_tokens_max: u64,
-    temperature_millis: Option<u32>,
     /// The reply must not come from the cache.
     is_fresh: bool,
 }
 
-impl Manner {
-    fn of(frame: &Frame, arguments: &mut Arguments<'_>) -> Result<Self, Refusal> {
+impl Question {
+    /// What several questions have in common.
+    fn template(frame: &Frame, arguments: &mut Arguments<'_>) -> Result<Self, Refusal> {
         let tokens = arguments.count("max_tokens")?.filter(|tokens| *tokens > 0).unwrap_or(u64::MAX);
         let temperature = arguments.count("temperature_millis")?;
-        Ok(Self {
-            system: arguments.text("system")?.unwrap_or_default(),
-            output_tokens_max: tokens.min(frame.limits().sub_output_tokens_max),
-            temperature_millis: temperature.map(u32::try_from).transpose().map_err(refused)?,
-            is_fresh: arguments.flag("use_cache")? == Some(false),
-        })
+        let system = arguments.text("system")?.unwrap_or_default();
+        let mut prompt = Prompt::single(system, "", tokens.min(frame.limits().sub_output_tokens_max));
+        prompt.temperature_millis = temperature.map(u32::try_from).transpose().map_err(refused)?;
+        Ok(Self { prompt, is_fresh: arguments.flag("use_cache")? == Some(false) })
     }
 
-    fn question(&self, frame: &Frame, prompt: String) -> Result<Question, Refusal> {
-        check_length(&prompt, frame.limits().query_chars_max)?;
-        let shown = prompt.chars().take(SHOWN_CHARS_MAX).collect();
-        let prompt = Prompt {
-            temperature_millis: self.temperature_millis,
-            ..Prompt::single(self.system.as_str(), prompt, self.output_tokens_max)
-        };
-        Ok(Question { prompt, shown, is_fresh: self.is_fresh })
+    fn about(&self, frame: &Frame, text: &str) -> Result<Self, Refusal> {
+        check_length(text, frame.limits().query_chars_max)?;
+        let prompt = Prompt { messages: vec![Message::user(text)], ..self.prompt.clone() };
+        Ok(Self { prompt, is_fresh: self.is_fresh })
     }
 }
 
@@ -88,7 +75,7 @@ fn ask_one(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result
     const PARAMS: &[&str] = &["prompt", "system", "max_tokens", "temperature_millis", "use_cache"];
     let mut arguments = Arguments::of(call, PARAMS)?;
     let prompt = arguments.need_text("prompt")?;
-    let question = Manner::of(frame, &mut arguments)?.question(frame, prompt)?;
+    let question = Question::template(frame, &mut arguments)?.about(frame, &prompt)?;
     Ok(ask(frame, agent, question)?.map(|asked| asked.map(HostReply::Return)).boxed())
 }
 
@@ -96,18 +83,18 @@ fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Resul
     const PARAMS: &[&str] = &["prompts", "system", "max_tokens", "temperature_millis", "use_cache"];
     let mut arguments = Arguments::of(call, PARAMS)?;
     let prompts = arguments.need_items("prompts")?;
-    let manner = Manner::of(frame, &mut arguments)?;
+    let template = Question::template(frame, &mut arguments)?;
     let mut questions = Vec::new();
     for prompt in &prompts {
         let text = prompt.as_str().ok_or_else(|| not_a_prompt(prompt))?;
-        questions.push(manner.question(frame, text.to_owned())?);
+        questions.push(template.about(frame, text)?);
     }
     let mut asking = Vec::new();
     for question in questions {
         asking.push(ask(frame, agent, question)?);
     }
     let asked = join_all(asking).map(|asked| {
-        let replies = asked.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
+        let replies = asked.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(HostReply::Return(Value::List(replies)))
     });
     Ok(asked.boxed())
@@ -119,7 +106,7 @@ fn ask(
     frame: &Frame,
     agent: &mut AgentState,
     question: Question,
-) -> Result<BoxFuture<'static, Result<Value, FrameError>>, Refusal> {
+) -> Result<BoxFuture<'static, Result<Value>>, Refusal> {
     let calls_max = frame.limits().script_calls_max;
     let is_at_hand = |prompt: &Prompt| !question.is_fresh && frame.is_at_hand(prompt);
     if agent.counts().script_calls >= calls_max && !is_at_hand(&question.prompt) {
@@ -133,6 +120,7 @@ fn ask(
     agent.count(|counts| counts.script_calls += 1);
     let call_id = frame.next_call();
     let model = frame.sub_model_reference();
+    let shown: String = question.prompt.messages[0].text.chars().take(SHOWN_CHARS_MAX).collect();
     let asking =
         if question.is_fresh { frame.ask_sub_anew(question.prompt) } else { frame.ask_sub(question.prompt) };
     let counted = agent.clone();
@@ -144,7 +132,7 @@ fn ask(
             }
             Err(error @ FrameError::Stopped(_)) => Err(error),
             Err(error) => {
-                counted.fail(&error.code().to_string(), &error.to_string(), &question.shown);
+                counted.fail(&error.code().to_string(), &error.to_string(), &shown);
                 Ok(Value::None)
             }
         }

@@ -7,10 +7,8 @@ use spelunk_sandbox::Value;
 use crate::environment::{Arguments, Refusal, dict, int, shown_name};
 use crate::frame::ShownImages;
 
-/// How many names the description lists; the variable has all of them.
 const NAMES_MAX: usize = 40;
 
-/// The variable `images`, and its description for the model.
 pub(in crate::session) fn listed(images: &[&ImageEntry]) -> ((String, Value), String) {
     let entry = |image: &&ImageEntry| {
         dict([

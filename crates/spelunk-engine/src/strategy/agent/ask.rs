@@ -9,14 +9,12 @@ use spelunk_types::{Explain, Strategy};
 
 use super::tools::text;
 use super::work::{ToolOutcome, Work};
-use crate::{FrameError, Task};
+use crate::{FrameError, Result, Task};
 
-/// How many characters are shown of a reply that was saved to a file or is one of many.
 const SHOWN_CHARS_MAX: usize = 500;
-/// How many characters are shown of a single reply, and of all replies of a batch together.
 const REPLY_CHARS_MAX: usize = 20_000;
 
-pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
+pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome> {
     let known = ["prompt", "path", "offset", "limit", "save_to"];
     let asked = match read(work, arguments, &known).and_then(|()| one_prompt(work, arguments)) {
         Ok(asked) => asked,
@@ -41,7 +39,7 @@ pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<Tool
 }
 
 /// A question for a child that explores its documents itself, within `depth_max`.
-pub(super) async fn descend(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
+pub(super) async fn descend(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome> {
     let view = match read(work, arguments, &["question", "paths"]).and_then(|()| part(work, arguments)) {
         Ok(view) => view,
         Err(why) => return Ok(ToolOutcome::refused(why)),
@@ -49,10 +47,7 @@ pub(super) async fn descend(work: &mut Work<'_>, arguments: &Value) -> Result<To
     let Some(question) = text(arguments, "question") else {
         return Ok(ToolOutcome::refused("`question` is missing or empty"));
     };
-    let (question, focus) = (question.to_owned(), work.task.focus);
-    let (note, schema, model, assignment) = (None, None, None, None);
-    let task =
-        Task { question, view, note, schema, strategy: Strategy::Repl, focus, model, assignment, turn: None };
+    let task = Task { focus: work.task.focus, ..Task::new(question, view, Strategy::Repl) };
     work.agent.count(|counts| counts.subcalls += 1);
     match work.frame.descend(task).await {
         Ok(answer) => {
@@ -81,7 +76,7 @@ fn part(work: &Work<'_>, arguments: &Value) -> Result<View, String> {
 }
 
 /// Many questions at once. A failed one does not fail the others.
-pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
+pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome> {
     let known = ["prompts", "prompt", "paths", "save_to"];
     let prompts = match read(work, arguments, &known).and_then(|()| many_prompts(work, arguments)) {
         Ok(prompts) => prompts,
@@ -178,10 +173,7 @@ fn with_file(
 }
 
 /// Sends everything at once; replies are in the order of the prompts. Failures are added to the error log.
-async fn ask_all(
-    work: &mut Work<'_>,
-    prompts: Vec<String>,
-) -> Result<Vec<Result<String, String>>, FrameError> {
+async fn ask_all(work: &mut Work<'_>, prompts: Vec<String>) -> Result<Vec<Result<String, String>>> {
     let limits = work.frame.limits();
     let (chars_max, tokens_max) = (limits.query_chars_max, limits.sub_output_tokens_max);
     let too_long = prompts.iter().map(|prompt| prompt.chars().count() as u64).find(|n| *n > chars_max);
@@ -202,11 +194,7 @@ async fn ask_all(
     Ok(replies)
 }
 
-fn settle(
-    work: &mut Work<'_>,
-    asked: Result<Reply, FrameError>,
-    prompt: &str,
-) -> Result<Result<String, String>, FrameError> {
+fn settle(work: &mut Work<'_>, asked: Result<Reply>, prompt: &str) -> Result<Result<String, String>> {
     match asked {
         Ok(reply) => {
             work.agent.count_reply(&reply, false);

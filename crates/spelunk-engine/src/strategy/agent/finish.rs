@@ -21,7 +21,6 @@ const PROMPT: &str = "input/prompt.md";
 const EVIDENCE: &str = "state/evidence.jsonl";
 /// Mount points of the run's documents, which are prefixes of their names on the desk.
 const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/", "attachments/")];
-/// The most citations taken from the saved evidence.
 const CLAIMS_MAX: usize = 50;
 
 /// The empty text is one of them.
@@ -162,7 +161,6 @@ fn is_placeholder(text: &str) -> bool {
     PLACEHOLDERS.split('|').any(|placeholder| placeholder == bare)
 }
 
-/// A line that is only a placeholder.
 fn gap(text: &str) -> Option<&str> {
     let is_gap = |line: &&str| {
         let line = line.trim();

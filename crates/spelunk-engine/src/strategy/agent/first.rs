@@ -14,7 +14,7 @@ use crate::conversation::ATTACHMENTS;
 use crate::environment::{listed_names, shown_name};
 use crate::session::{Counts, path};
 use crate::sync::blocking;
-use crate::{Conversation, Frame, FrameError, Task};
+use crate::{Conversation, Frame, Result, Task};
 
 pub(super) const SYSTEM: &str = include_str!("../../prompts/agent-system.md");
 pub(super) const SMALL: &str = include_str!("../../prompts/agent-small.md");
@@ -32,7 +32,6 @@ pub(super) struct AgentStart {
     pub(super) is_inlined: bool,
 }
 
-/// What the job description says about the models.
 struct ShownConfig {
     root: String,
     sub: String,
@@ -48,12 +47,11 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
     system + &protocol.told(frame)
 }
 
-/// Lays out the desk and writes the first message.
-pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, FrameError> {
-    let (task, limits) = (task.clone(), frame.limits_at_start().clone());
-    let caches = frame.caches_replies().to_string();
+pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart> {
+    let (task, limits) = (task.clone(), frame.run().limits_at_start.clone());
+    let caches = frame.run().settings.cache_replies.to_string();
     let shown = ShownConfig {
-        root: frame.model_reference(),
+        root: frame.model().reference().to_string(),
         sub: frame.sub_model_reference(),
         // The setting may differ when the run is resumed, but the desk must be the same.
         caches: frame.observe("cache_responses", ready(Ok(caches))).await? == "true",
@@ -63,7 +61,7 @@ pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, Fr
     blocking(move || lay(&frame, &task, &limits, &shown)).await
 }
 
-fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Result<AgentStart, FrameError> {
+fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Result<AgentStart> {
     let full = |error: DeskError| frame.refusal(ErrorCode::DeskFull, error.to_string());
     let bounds = DeskLimits {
         files_max: limits.desk_files_max,
@@ -113,7 +111,7 @@ fn came_along(document: &DocEntry) -> bool {
 fn filled(task: &Task, limits: &Limits, template: &str, has_messages: bool) -> String {
     let schema = match &task.schema {
         Some(schema) => {
-            format!("The answer must be only JSON that matches this schema:\n{}\n", schema.text())
+            format!("The answer must be only JSON that matches this schema:\n{}\n", schema.text)
         }
         None => String::new(),
     };
@@ -141,7 +139,6 @@ fn last_user(rendered: &str) -> &str {
     rendered.rsplit_once("\n## user\n").map_or(rendered, |(_, last)| last)
 }
 
-/// All of the text, if it is short.
 fn inlined(task: &Task, limits: &Limits) -> Result<Option<String>, SourceError> {
     let n_question = task.question.chars().count() as u64;
     // A character has one to four bytes.

@@ -37,7 +37,6 @@ impl Protocol {
         }
     }
 
-    /// The description of the tools for the system prompt.
     pub(super) fn told(self, frame: &Frame) -> String {
         if self == Self::Native {
             return String::new();
@@ -109,7 +108,6 @@ const TEXT_ID: &str = "";
 /// The tool name for a block that is not a call: refusing it reports the reason.
 const UNREADABLE: &str = "tool";
 
-/// The call in the last block of a text.
 fn read_block(text: &str) -> Option<ToolCall> {
     let (_, block) = text.rsplit_once("```tool")?;
     let block = block.split("\n```").next().unwrap_or(block);

@@ -10,10 +10,9 @@ use spelunk_desk::{Desk, DeskPath};
 
 use super::tools::text;
 use super::work::{ToolOutcome, Work};
-use crate::FrameError;
+use crate::Result;
 use crate::session::{Ran, Session, file, path};
 
-/// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
 pub(super) const CHUNKING: &str = include_str!("chunking.py");
 
@@ -24,7 +23,7 @@ fn prelude() -> String {
     format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
 }
 
-pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
+pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome> {
     let scripts_max = work.frame.limits().scripts_max;
     let n_run = work.agent.counts().scripts;
     if n_run >= scripts_max {
@@ -57,10 +56,10 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOu
 }
 
 /// Hands the desk to the session while the script runs.
-async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameError> {
+async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran> {
     let mut session = match work.session.take() {
         Some(session) => session,
-        None => Session::open_for_scripts(work.frame, work.task, &prelude()).await?,
+        None => Session::open(work.frame, work.task, Some(&prelude())).await?.0,
     };
     session.agent = Some(work.agent.clone());
     let ran = session.run(code).await?;

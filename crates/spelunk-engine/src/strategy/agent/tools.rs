@@ -10,11 +10,10 @@ use super::work::{ToolOutcome, Work};
 use super::{ask, finish, script};
 use crate::frame::REPLAY_TIME_FACTOR;
 use crate::sync::blocking;
-use crate::{Frame, FrameError};
+use crate::{Frame, Result};
 
 /// Tools that only write and show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
-/// The most characters of the arguments that an error quotes.
 const SHOWN_CHARS_MAX: usize = 200;
 
 static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -107,7 +106,7 @@ fn own() -> Vec<Tool> {
 }
 
 /// Runs a call. Faults of the call are reported to the model; an error ends the run.
-pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
+pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<ToolOutcome> {
     let arguments = match arguments(call) {
         Ok(arguments) => arguments,
         Err(why) => return Ok(ToolOutcome::refused(why)),

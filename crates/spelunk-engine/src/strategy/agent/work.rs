@@ -12,11 +12,10 @@ use crate::frame::ToolRecord;
 use crate::plain_answer::CodeAlone;
 use crate::session::{AgentState, GivenAnswer, Session, changes};
 use crate::transcript::cut;
-use crate::{Frame, FrameError, Task};
+use crate::{Frame, Result, Task};
 
 /// Per reply.
 const CALLS_MAX: usize = 32;
-/// The most characters of a result that a model is shown, whatever the tool itself allows.
 const OUTPUT_CHARS_MAX: u64 = 40_000;
 
 pub(super) struct Work<'a> {
@@ -33,7 +32,6 @@ pub(super) enum Turn {
     Results(Vec<ToolAnswer>),
 }
 
-/// The result of a call as shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ToolAnswer {
     pub(super) call: ToolCall,
@@ -59,11 +57,7 @@ impl ToolOutcome {
 }
 
 impl<'a> Work<'a> {
-    pub(super) async fn begin(
-        frame: &'a Frame,
-        task: &'a Task,
-        first: &AgentStart,
-    ) -> Result<Self, FrameError> {
+    pub(super) async fn begin(frame: &'a Frame, task: &'a Task, first: &AgentStart) -> Result<Self> {
         let empty = spelunk_desk::Desk::new(first.desk.limits().clone());
         frame.lay_desk(changes(&empty, &first.desk), first.desk.digest()).await?;
         let code = CodeAlone::for_question(&task.question);
@@ -72,11 +66,7 @@ impl<'a> Work<'a> {
     }
 
     /// Runs the calls of a reply in order, until one of them is the answer.
-    pub(super) async fn take_turn(
-        &mut self,
-        calls: &[ToolCall],
-        turns_left: u64,
-    ) -> Result<Turn, FrameError> {
+    pub(super) async fn take_turn(&mut self, calls: &[ToolCall], turns_left: u64) -> Result<Turn> {
         self.check.may_verify = turns_left > 0;
         let mut told = Vec::new();
         for (idx, call) in calls.iter().enumerate() {
@@ -94,7 +84,7 @@ impl<'a> Work<'a> {
         Ok(Turn::Results(told))
     }
 
-    async fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
+    async fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome> {
         let (before, began) = (self.agent.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;
         done.text = cut(&done.text, OUTPUT_CHARS_MAX);

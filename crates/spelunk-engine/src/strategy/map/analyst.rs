@@ -14,7 +14,7 @@ use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Focus, Limits,
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
 use crate::task::Analysis;
-use crate::{Answer, Frame, FrameError, ModelCapacity, Task, transcript};
+use crate::{Answer, Frame, FrameError, ModelCapacity, Result, Task, transcript};
 
 const CODE: &str = include_str!("../../prompts/analyst-code.md");
 const DATA: &str = include_str!("../../prompts/analyst-data.md");
@@ -28,11 +28,7 @@ pub(crate) const PROMPTS: [&str; 8] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR,
 
 /// Reads one part: calls the model, parses the reply, checks its quotes against the text, and
 /// requests one correction.
-pub(crate) async fn solve(
-    frame: &Frame,
-    task: &Task,
-    analysis: &Arc<Analysis>,
-) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task, analysis: &Arc<Analysis>) -> Result<Answer> {
     let (material, prompt) = read_material(frame, task, analysis).await?;
     let (bytes, of_bytes) = (analysis.bytes(), task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents: analysis.n_begun(), bytes, of_bytes }).await?;
@@ -125,13 +121,8 @@ fn types(analyst: Analyst) -> Vec<&'static str> {
     words.split(' ').collect()
 }
 
-/// Reads the text of a task and renders its prompt.
-async fn read_material(
-    frame: &Frame,
-    task: &Task,
-    analysis: &Arc<Analysis>,
-) -> Result<(Material, Prompt), FrameError> {
-    let (texts, view, analysis) = (Arc::clone(frame.texts()), task.view.clone(), Arc::clone(analysis));
+async fn read_material(frame: &Frame, task: &Task, analysis: &Arc<Analysis>) -> Result<(Material, Prompt)> {
+    let (texts, view, analysis) = (Arc::clone(&frame.run().texts), task.view.clone(), Arc::clone(analysis));
     let (limits, question, reader) =
         (frame.limits().clone(), task.question_shown().to_owned(), frame.reader());
     let reading = move || {
@@ -140,7 +131,13 @@ async fn read_material(
         Ok::<_, SourceError>((material, prompt))
     };
     // A file that can no longer be read fails one task, not the run.
-    frame.texts().readers.have(reading).await.map_err(|error| frame.failure(error.code(), error.to_string()))
+    frame
+        .run()
+        .texts
+        .readers
+        .have(reading)
+        .await
+        .map_err(|error| frame.failure(error.code(), error.to_string()))
 }
 
 fn worded(
@@ -181,7 +178,7 @@ async fn ask(
     analysis: &Analysis,
     material: &Material,
     prompt: Prompt,
-) -> Result<AnalystReport, FrameError> {
+) -> Result<AnalystReport> {
     let (limits, shown) = (frame.limits(), material.shown());
     frame.require_time(&prompt).await?;
     let prompt = Arc::new(prompt);
@@ -226,7 +223,7 @@ async fn ask_in_halves(
     analysis: &Analysis,
     material: Material,
     error: FrameError,
-) -> Result<AnalystReport, FrameError> {
+) -> Result<AnalystReport> {
     let Some((first, second)) = material.halves() else { return Err(error) };
     let prompt =
         |half: &Material| worded(half, analysis, task.question_shown(), frame.limits(), frame.reader());

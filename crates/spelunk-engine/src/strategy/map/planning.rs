@@ -32,7 +32,6 @@ pub(crate) fn analyses(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> 
     analyses
 }
 
-/// Tasks that are parts of long documents.
 pub(crate) fn chunks(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     let chunk = |planned: &PlanTask| match &planned.work {
         Work::Chunk(chunk) => Some(Analysis::of_chunk(planned, chunk, view, focus)),
@@ -41,7 +40,6 @@ pub(crate) fn chunks(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     plan.tasks.iter().filter_map(chunk).collect()
 }
 
-/// Tasks that are batches of small documents.
 pub(crate) fn batches(small: &[ManifestRow], limits: &Limits, view: &View, focus: Focus) -> Vec<Analysis> {
     let join = |batch: spelunk_context::Batch| {
         let mut items = batch.items.iter().map(|item| Analysis::of_small(&small[item.row_idx], view, focus));

@@ -10,7 +10,7 @@ use spelunk_types::Explain;
 
 use crate::retrieval::rank_readable;
 use crate::sync::blocking;
-use crate::{Frame, FrameError, Task};
+use crate::{Frame, Result, Task};
 
 const WORDS_PASSAGES_MAX: u64 = 500;
 /// The most passages searched for by meaning, and their minimum similarity. On this project's own
@@ -25,12 +25,12 @@ type Lines = (u64, u64);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Prefilter(BTreeMap<u32, Vec<Lines>>);
 
-pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter, FrameError> {
+pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter> {
     let recorded = frame.observe("likely lines", look(frame, task)).await?;
     Ok(Prefilter(serde_json::from_str(&recorded).unwrap_or_default()))
 }
 
-async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
+async fn look(frame: &Frame, task: &Task) -> Result<String> {
     let (here, view, question) = (frame.clone(), task.view.clone(), task.question.clone());
     let (likely, failed) = blocking(move || {
         let mut likely = by_words(&view, &question);
@@ -58,7 +58,7 @@ fn by_words(view: &View, question: &str) -> Prefilter {
 fn by_meaning(frame: &Frame, view: &View, question: &str) -> Result<Vec<Hit>, IndexError> {
     let mut tell = frame.show_indexing();
     let (mut found, _) =
-        frame.finder().find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?;
+        frame.run().retrieval.find(view, question, Mode::Meaning, MEANING_PASSAGES_MAX, &mut tell)?;
     found.retain(|passage| passage.similarity.is_some_and(|near| near >= SIMILARITY_MIN));
     Ok(found)
 }

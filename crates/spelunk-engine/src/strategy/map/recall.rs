@@ -9,7 +9,7 @@ use spelunk_types::{AnalystReport, BlobId, FileOrder, PartMetadata};
 use super::analyst::system_prompt;
 use super::planning::{batches, chunks};
 use crate::task::{Analysis, DocumentPart};
-use crate::{Frame, FrameError, Task};
+use crate::{Frame, Result, Task};
 
 pub(super) struct Recalled {
     pub(super) reports: Vec<AnalystReport>,
@@ -17,7 +17,7 @@ pub(super) struct Recalled {
 }
 
 /// Splits the plan into recalled parts and parts to read. The remaining small documents are batched again.
-pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Recalled, FrameError> {
+pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Recalled> {
     let chunks: Vec<Analysis> = chunks(plan, &task.view, task.focus);
     let small: Vec<&ManifestRow> =
         plan.manifest.iter().filter(|row| row.tier == Tier::Small && row.bytes > 0).collect();
@@ -48,7 +48,7 @@ pub(super) fn keep(
     task: &Task,
     analysis: &Arc<Analysis>,
     report: &AnalystReport,
-) -> Result<(), FrameError> {
+) -> Result<()> {
     let is_one = analysis.parts.len() == 1;
     if !is_one && (report.answer.is_some() || report.count.is_some()) {
         return Ok(());
@@ -81,10 +81,10 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
     let place = chunk.as_deref().map(place_of).unwrap_or_default();
     let (first, last) = (lines.start(), lines.end());
     let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();
+    let (model, question) = (frame.run().models.sub.reference(), &task.question);
     let text = format!(
-        "findings-v2\n{}\n{system}\n{}\n{name}\n{digest}\n{first}-{last} {place}\n{schema}",
-        frame.sub_model_name(),
-        task.question
+        "findings-v2\n{model} {}\n{system}\n{question}\n{name}\n{digest}\n{first}-{last} {place}\n{schema}",
+        model.base_url
     );
     spelunk_journal::digest(text.as_bytes())
 }

@@ -9,7 +9,7 @@ use spelunk_model::{Prompt, estimate_tokens};
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::{Kind, Synthesis};
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, Result, Task};
 
 const TYPE: &str = include_str!("../../prompts/synthesis-type.md");
 const MERGE: &str = include_str!("../../prompts/synthesis-merge.md");
@@ -21,11 +21,7 @@ pub(crate) const ROUNDS_MAX: usize = 8;
 /// The longest system prompt, including the name of a type.
 pub(crate) const SYSTEM_BYTES_MAX: u64 = 4_000;
 
-pub(crate) async fn solve(
-    frame: &Frame,
-    task: &Task,
-    synthesis: &Arc<Synthesis>,
-) -> Result<Answer, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task, synthesis: &Arc<Synthesis>) -> Result<Answer> {
     let tokens_max = frame.limits().synthesis_tokens_max;
     let (mut system, mut groups) = (system(synthesis), grouped(&synthesis.lines, tokens_max));
     for _ in 0..ROUNDS_MAX {

@@ -27,7 +27,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
         Box::pin(async move {
             let nothing = Answer::new(String::new(), Vec::new());
             let Some((mut cells, ready)) = given else { return Ok(nothing) };
-            let (mut session, description) = Session::open(&frame, &task).await?;
+            let (mut session, description) = Session::open(&frame, &task, None).await?;
             // If nobody listens, nobody types either, and the loop ends at once.
             drop(ready.send(description));
             while let Some(ConsoleCell { code, said }) = cells.recv().await {

@@ -12,7 +12,6 @@ use crate::units::{count, head};
 
 /// The maximum number of findings shown with their source; a browser has to load them all.
 const SHOWN_MAX: usize = 2_000;
-/// The maximum number of other locations listed per finding.
 const PLACES_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 400;
 
@@ -114,7 +113,6 @@ fn also_at(merged: &MergedFinding) -> String {
     format!("<p class=\"also\">Also at {}{more}</p>\n", listed.join(", "))
 }
 
-/// Source lines with line numbers; the relevant lines are highlighted.
 pub(super) fn excerpt(excerpt: &Excerpt) -> String {
     let mut lines = String::new();
     for (number, text) in (excerpt.first..).zip(&excerpt.lines) {
@@ -127,7 +125,6 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> String {
     format!("<pre class=\"source\" tabindex=\"0\">{lines}</pre>\n")
 }
 
-/// Every file with findings: the count per severity, and the locations.
 pub(super) fn by_file(report: &RunReport) -> String {
     let mut files: BTreeMap<&str, Vec<(usize, &Location, &'static str)>> = BTreeMap::new();
     for (idx, merged) in report.findings.iter().take(SHOWN_MAX).enumerate() {

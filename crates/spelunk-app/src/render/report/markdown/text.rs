@@ -27,7 +27,6 @@ pub(super) fn prose(text: &str) -> String {
     shown + fence.unwrap_or_default()
 }
 
-/// One line.
 pub(super) fn line(text: &str) -> String {
     inline(text, &mut true)
 }

@@ -66,7 +66,6 @@ impl Section {
         }
     }
 
-    /// Splits off the first lines.
     fn cut(mut self, n_first: usize) -> (Self, Self) {
         let n_first = n_first.min(self.numbers.len());
         let at = self.lines.split_inclusive('\n').take(n_first).map(str::len).sum();
