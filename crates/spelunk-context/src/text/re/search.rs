@@ -37,6 +37,10 @@ impl Sizes {
     };
 }
 
+/// After this many lines with matches, all of a window is checked for secrets: that takes as long as a few dozen lines
+/// take one by one.
+const LINES_CHECKED_MAX: u32 = 16;
+
 /// How far back from its end a window is searched for a barrier character.
 const BARRIER_BYTES: usize = 64 * 1024;
 
@@ -75,6 +79,7 @@ pub(super) struct Window {
     may_hold_key: Option<bool>,
     /// Text that was checked for secrets and has none.
     clean: Range<usize>,
+    n_lines_checked: u32,
     /// An offset in the text, and the number of characters of the document before it.
     counted: Option<(usize, u64)>,
 }
@@ -298,7 +303,7 @@ impl<'t> Hunt<'t> {
         self.ahead.pop_front_if(is_next).transpose()
     }
 
-    /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter, because
+    /// Whether the window is to be masked before this match is trusted. Only the lines of the match matter, because
     /// no secret except a key depends on anything outside its line.
     fn is_secret_near(&mut self, found: &Range<usize>) -> bool {
         let window = &mut self.window;
@@ -311,6 +316,10 @@ impl<'t> Hunt<'t> {
         let text = window.piece.text.as_bytes();
         if window.clean.start <= found.start && found.end <= window.clean.end {
             return false;
+        }
+        window.n_lines_checked += 1;
+        if window.n_lines_checked > LINES_CHECKED_MAX {
+            return true;
         }
         let lowest = found.start.saturating_sub(REDACT_REACH_BYTES);
         let highest = found.end.saturating_add(REDACT_REACH_BYTES).min(text.len());
