@@ -12,7 +12,6 @@ use crate::InterpreterError;
 /// Functions that may see every name without mentioning it.
 const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
 
-/// The statements of the caller's prelude that have not run yet.
 #[derive(Debug, Default)]
 pub(super) struct CallerPrelude {
     waiting: Vec<Statement>,

@@ -32,7 +32,6 @@ impl Handles {
         self.by_id.get(&id)
     }
 
-    /// Whether the identity is that of a class of host objects.
     pub(super) fn is_class(&self, id: MontyUuid) -> bool {
         self.classes.values().any(|class| *class == id)
     }
@@ -52,7 +51,6 @@ impl Handles {
         self.classes.len()
     }
 
-    /// Whether all of them are texts.
     pub(super) fn has_texts_only(&self) -> bool {
         self.classes.keys().all(|class| class == "Text")
     }
@@ -76,10 +74,8 @@ impl Handles {
     }
 }
 
-/// A text of this size is large.
 const LARGE_BYTES: usize = 32 * 1024;
 
-/// Converts a value for the interpreter.
 pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
     match value {
         Value::None | Value::Opaque { .. } => MontyObject::none(),
@@ -118,7 +114,6 @@ fn all_to_monty(items: Vec<Value>, handles: &mut Handles) -> Vec<MontyObject> {
     items.into_iter().map(|item| to_monty(item, handles)).collect()
 }
 
-/// Converts a value for the host.
 pub(super) fn from_monty(object: ObjectRef<'_>, handles: &Handles) -> Value {
     from_monty_at(object, handles, 0)
 }

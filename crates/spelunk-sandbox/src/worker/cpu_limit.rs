@@ -1,5 +1,6 @@
 //! Enforces a cell's CPU limit in the worker. Wall-clock time would stop an innocent cell on a busy machine.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,6 @@ use crate::monty::Capture;
 use crate::wire::{self, RESPONSE_BYTES_MAX, Response};
 use crate::{CellEnd, Raised, Step};
 
-/// Watches the CPU time of this process while a cell runs.
 pub(super) struct CpuLimit {
     shared: Arc<Shared>,
 }
@@ -26,7 +26,6 @@ struct Watched {
     /// The CPU time at which the cell is stopped; none while no cell runs.
     until: Option<Duration>,
     cell_ms_max: u64,
-    /// The output of the cell so far.
     printed: Option<Capture>,
 }
 
@@ -57,7 +56,6 @@ impl CpuLimit {
         Ok(Self { shared })
     }
 
-    /// Sets where to find the output of cells.
     pub(super) fn set_printed(&self, printed: Capture) {
         self.shared.lock().printed = Some(printed);
     }
@@ -97,11 +95,10 @@ impl Watched {
         let printed = self.printed.as_ref().map(Capture::finish).unwrap_or_default();
         let step = Step::Finished(CellEnd::Raised { output: printed, raised });
         // If the host has stopped listening, no response is needed.
-        drop(wire::write(output, &Response::Step((&step).into()), RESPONSE_BYTES_MAX));
+        drop(wire::write(output, &Response::Step(Cow::Owned(step)), RESPONSE_BYTES_MAX));
     }
 }
 
-/// The CPU time of this process so far.
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();

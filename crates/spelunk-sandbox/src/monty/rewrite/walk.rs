@@ -22,7 +22,6 @@ pub(super) struct Walk<'a> {
     pub(super) source: &'a str,
     pub(super) session: &'a Session,
     pub(super) survey: &'a Survey,
-    /// Whether this is our own code.
     pub(super) is_prelude: bool,
     frames: Vec<Frame>,
     depth: usize,
@@ -57,7 +56,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A whole cell.
     pub(super) fn module(&mut self, body: &'a [Stmt]) -> SourceMap {
         self.open(0);
         self.visit_body(body);
@@ -105,7 +103,6 @@ impl<'a> Walk<'a> {
         frame.source_map
     }
 
-    /// Replaces a range by a source map.
     pub(super) fn splice(&mut self, range: Range<usize>, source_map: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
             frame.source_map.keep(frame.at..range.start.max(frame.at));
@@ -114,10 +111,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Replaces a range by new text.
     pub(super) fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
         let at = range.start;
         self.splice(range, new_text(text, at));
+    }
+
+    /// Puts an expression into a call, where it is.
+    pub(super) fn wrap(&mut self, expr: &'a Expr, before: &str) {
+        let source_map = self.expr(expr).wrapped(before, ")", &range_of(expr));
+        self.splice(range_of(expr), source_map);
+    }
+
+    /// New text around expressions, which commas separate.
+    pub(super) fn listed(
+        &mut self,
+        before: String,
+        exprs: impl IntoIterator<Item = &'a Expr>,
+        after: &str,
+        range: &Range<usize>,
+    ) -> SourceMap {
+        let mut source_map = new_text(before, range.start);
+        for (idx, expr) in exprs.into_iter().enumerate() {
+            source_map.add(if idx == 0 { "" } else { ", " }, range.start);
+            source_map.push(self.expr(expr));
+        }
+        source_map.add(after, range.end);
+        source_map
     }
 
     /// The text of a node with the source maps of its children.
@@ -133,7 +152,6 @@ impl<'a> Walk<'a> {
         self.close(stmt.end().to_usize())
     }
 
-    /// The source map of an expression.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> SourceMap {
         if self.depth >= DEPTH_MAX {
             return SourceMap::kept(range_of(expr));
