@@ -157,8 +157,8 @@ impl HostedCatalogue {
     }
 }
 
-/// Parses a line and writes it again.
-pub(crate) fn rewritten(line: &str) -> Option<String> {
+/// Parses a line of a catalogue and writes it again; `None` if it is rejected. For the fuzz targets.
+pub fn catalogue_line(line: &str) -> Option<String> {
     line::read(line).ok().map(|model| model.written())
 }
 
@@ -176,7 +176,6 @@ pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>
     }
 }
 
-/// The prefixes of Bedrock profiles.
 const REGIONS: [&str; 7] = ["us", "us-gov", "eu", "apac", "jp", "au", "global"];
 
 /// Providers that speak OpenAI's format, by the host of their address.

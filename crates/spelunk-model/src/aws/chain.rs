@@ -10,9 +10,7 @@ use super::keys::{AwsAuth, AwsKeys, Now};
 use super::profile::{profile, words};
 use crate::{ModelError, Secret};
 
-/// The credential endpoint for containers.
 const CONTAINER_HOST: &str = "http://169.254.170.2";
-/// The metadata service of AWS machines.
 const METADATA_HOST: &str = "http://169.254.169.254";
 /// Hosts besides this machine that are trusted over plain HTTP.
 const CONTAINER_ADDRESSES: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];

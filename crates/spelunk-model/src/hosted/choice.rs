@@ -3,7 +3,6 @@
 
 use super::{Ability, HostedCatalogue, HostedModel};
 
-/// The shortest window of a default model.
 const WINDOW_TOKENS_MIN: u64 = 200_000;
 /// Medium prices, in micro-dollars per million input tokens.
 const MEDIUM: std::ops::RangeInclusive<u64> = 1_000_000..=3_000_000;
