@@ -158,7 +158,11 @@ impl Decoder {
             self.n_calls += 1;
             let arguments = call.args.map(|args| args.to_string()).unwrap_or_default();
             self.drafts.add(index, call.id, call.name, &arguments)?;
-            return Ok(self.drafts.finish(index).map(|delta| signed(delta, part.thought_signature)));
+            let mut delta = self.drafts.finish(index);
+            if let Some(ModelDelta::ToolCall(call)) = &mut delta {
+                call.signature = part.thought_signature;
+            }
+            return Ok(delta);
         }
         let delta = if part.thought == Some(true) { reasoning_delta } else { text_delta };
         Ok(part.text.and_then(delta))
@@ -193,19 +197,6 @@ impl Decode for Decoder {
         }
         deltas.push(self.done(self.stop.unwrap_or(StopReason::Other)));
         Ok(deltas)
-    }
-}
-
-fn signed(delta: ModelDelta, signature: Option<String>) -> ModelDelta {
-    match delta {
-        ModelDelta::ToolCall(mut call) => {
-            call.signature = signature;
-            ModelDelta::ToolCall(call)
-        }
-        ModelDelta::Text(_)
-        | ModelDelta::Reasoning(_)
-        | ModelDelta::Certainty(_)
-        | ModelDelta::Done { .. } => delta,
     }
 }
 

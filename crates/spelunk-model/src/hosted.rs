@@ -105,11 +105,6 @@ impl HostedCatalogue {
         lines.filter_map(|line| line::read(line).ok())
     }
 
-    /// The models of one provider.
-    pub fn of_provider<'a>(&'a self, provider: &'a str) -> impl Iterator<Item = HostedModel<'a>> {
-        self.all().filter(move |model| model.provider == provider)
-    }
-
     /// A model by its provider's name for it. A dated name (`gpt-5-2025-08-07`) or `-latest` means
     /// the plain name unless it is listed itself, and a Bedrock profile (`us.`) without its own
     /// line means its model. Any other longer name is another model.

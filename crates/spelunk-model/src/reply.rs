@@ -171,24 +171,14 @@ impl<D: Decode> ReplyReader<D> {
 
     /// Fills in the cost. Nothing is read after the end.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
-        match delta {
-            ModelDelta::Text(_)
-            | ModelDelta::Reasoning(_)
-            | ModelDelta::ToolCall(_)
-            | ModelDelta::Certainty(_) => delta,
-            ModelDelta::Done { stop, usage } => {
-                self.source = Source::Ended;
-                self.ready.clear();
-                let usage = usage.map(|mut usage| {
-                    // Without a known price, the cost that the provider reported is kept.
-                    if let Some(price) = self.price {
-                        usage.cost_microusd = price.cost_microusd(&usage);
-                    }
-                    usage
-                });
-                ModelDelta::Done { stop, usage }
-            }
+        let ModelDelta::Done { stop, mut usage } = delta else { return delta };
+        self.source = Source::Ended;
+        self.ready.clear();
+        // Without a known price, the cost that the provider reported is kept.
+        if let (Some(usage), Some(price)) = (&mut usage, self.price) {
+            usage.cost_microusd = price.cost_microusd(usage);
         }
+        ModelDelta::Done { stop, usage }
     }
 
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {

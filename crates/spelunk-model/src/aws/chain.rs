@@ -66,15 +66,10 @@ impl AwsSettings {
         named.map(str::to_owned).or_else(|| self.profile()?.remove("region"))
     }
 
-    /// The Bedrock API key, which needs no signature.
-    pub fn bearer_token(&self) -> Option<Secret> {
-        self.variable("AWS_BEARER_TOKEN_BEDROCK").map(Secret::new)
-    }
-
-    /// How requests are authenticated: with the API key if there is one, otherwise with a signature.
+    /// How requests are authenticated: with the Bedrock API key if there is one, otherwise with a signature.
     pub fn auth(&self, now: Now) -> Result<AwsAuth, ModelError> {
-        match self.bearer_token() {
-            Some(token) => Ok(AwsAuth::Bearer(token)),
+        match self.variable("AWS_BEARER_TOKEN_BEDROCK") {
+            Some(token) => Ok(AwsAuth::Bearer(Secret::new(token))),
             None => Ok(AwsAuth::Signed { source: self.source()?, now }),
         }
     }

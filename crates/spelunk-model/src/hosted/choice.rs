@@ -35,8 +35,9 @@ impl HostedCatalogue {
             other => (other, ""),
         };
         let usable: Vec<HostedModel<'_>> = self
-            .of_provider(provider)
-            .filter(|model| model.name.starts_with(beginning) && is_usable(model, today))
+            .all()
+            .filter(|model| model.provider == provider && model.name.starts_with(beginning))
+            .filter(|model| is_usable(model, today))
             .filter(|model| is_offered(model.name))
             .collect();
         let input = |model: &HostedModel<'_>| model.price.map_or(0, |price| price.input_microusd_per_mtok);

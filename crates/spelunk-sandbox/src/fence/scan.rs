@@ -14,6 +14,7 @@ const CODE_TAGS: [(&str, &str); 2] = [("<python>", "</python>"), ("<repl>", "</r
 const WORDS_TAG: (&str, &str) = ("<code>", "</code>");
 const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 
+#[derive(Default)]
 pub(super) struct Scan<'a> {
     reply: &'a str,
     /// The current offset and its line.
@@ -34,15 +35,8 @@ struct CodeEnd {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(reply: &'a str) -> Self {
-        Self {
-            reply,
-            at: 0,
-            line: 1,
-            paragraph: 0,
-            lookahead_bytes: reply.len().saturating_mul(LOOKAHEAD_PASSES),
-            work: 0,
-            found: ParsedReply::default(),
-        }
+        let lookahead_bytes = reply.len().saturating_mul(LOOKAHEAD_PASSES);
+        Self { reply, line: 1, lookahead_bytes, ..Self::default() }
     }
 
     /// The result, and the number of bytes examined.

@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 use crate::InterpreterError;
 
 /// Functions that may see every name without mentioning it.
-const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
+pub(super) const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
 
 #[derive(Debug, Default)]
 pub(super) struct CallerPrelude {

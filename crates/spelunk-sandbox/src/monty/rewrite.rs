@@ -29,6 +29,7 @@ use self::survey::Survey;
 pub(super) use self::tables::NATIVE_BUILTINS;
 use self::walk::Walk;
 use super::RefusedCell;
+use super::callers::SEES_ALL;
 use super::names::RESERVED;
 use super::prelude;
 use super::source_map::{Rewritten, SourceMap};
@@ -189,9 +190,7 @@ impl Session {
         flags.hooks |= ["__getattr__", "__setattr__"].iter().any(|name| survey.defines(name));
         flags.inherits |= survey.inherits;
         flags.lazy |= survey.yields;
-        flags.namespace |= ["globals", "dir", "vars", "locals", "exec", "eval"]
-            .iter()
-            .any(|name| survey.names.contains(*name));
+        flags.namespace |= SEES_ALL.iter().any(|name| survey.names.contains(*name));
         for (module, sets) in tables::MODULE_FLAGS {
             if survey.modules.iter().any(|name| name == module || name.starts_with(&format!("{module}."))) {
                 sets(flags);

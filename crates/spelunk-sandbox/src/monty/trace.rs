@@ -150,11 +150,7 @@ fn located(
 /// The byte offset of a line and a column. Columns count characters, from one.
 fn offset_of(text: &str, place: CodeLoc) -> usize {
     let n_line = (place.line as usize).saturating_sub(1);
-    let line_start = if n_line == 0 {
-        0
-    } else {
-        text.match_indices('\n').nth(n_line - 1).map_or(text.len(), |(at, _)| at + 1)
-    };
+    let line_start: usize = text.split_inclusive('\n').take(n_line).map(str::len).sum();
     let rest = text.get(line_start..).unwrap_or_default();
     let column = (place.column as usize).saturating_sub(1);
     line_start + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)

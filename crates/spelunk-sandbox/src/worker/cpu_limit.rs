@@ -13,12 +13,8 @@ use crate::wire::{self, RESPONSE_BYTES_MAX, Response};
 use crate::{CellEnd, Raised, Step};
 
 pub(super) struct CpuLimit {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    watched: Mutex<Watched>,
-    begun: Condvar,
+    /// What is watched, and the start of a cell.
+    shared: Arc<(Mutex<Watched>, Condvar)>,
 }
 
 #[derive(Default)]
@@ -33,20 +29,21 @@ impl CpuLimit {
     /// Starts the watchdog. If a cell takes too long, it answers on `output` in the cell's place and ends the process:
     /// no state of the cell can be trusted afterwards.
     pub(super) fn start(mut output: File) -> io::Result<Self> {
-        let shared = Arc::new(Shared { watched: Mutex::default(), begun: Condvar::new() });
+        let shared: Arc<(Mutex<Watched>, Condvar)> = Arc::default();
         let watching = Arc::clone(&shared);
         let watch = move || {
-            let mut watched = watching.lock();
+            let (watched, begun) = &*watching;
+            let mut watched = lock(watched);
             loop {
                 watched = match watched.until.map(|until| until.saturating_sub(used())) {
-                    None => watching.begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
+                    None => begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
                     Some(Duration::ZERO) => {
                         // We hold the lock: the cell cannot finish now and answer as well.
                         watched.stop(&mut output);
                         std::process::exit(0);
                     }
                     Some(rest) => {
-                        let waited = watching.begun.wait_timeout(watched, rest);
+                        let waited = begun.wait_timeout(watched, rest);
                         waited.unwrap_or_else(PoisonError::into_inner).0
                     }
                 };
@@ -57,27 +54,25 @@ impl CpuLimit {
     }
 
     pub(super) fn set_printed(&self, printed: Capture) {
-        self.shared.lock().printed = Some(printed);
+        lock(&self.shared.0).printed = Some(printed);
     }
 
     /// Runs work of a cell that has `left` of its time; returns what is left afterwards.
     pub(super) fn run<T>(&self, cell_ms_max: u64, left: Duration, work: impl FnOnce() -> T) -> (T, Duration) {
         let began = used();
         {
-            let mut watched = self.shared.lock();
+            let mut watched = lock(&self.shared.0);
             (watched.until, watched.cell_ms_max) = (Some(began.saturating_add(left)), cell_ms_max);
         }
-        self.shared.begun.notify_one();
+        self.shared.1.notify_one();
         let done = work();
-        self.shared.lock().until = None;
+        lock(&self.shared.0).until = None;
         (done, left.saturating_sub(used().saturating_sub(began)))
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Watched> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watched {

@@ -3,6 +3,7 @@
 use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
 use ruff_text_size::Ranged;
 
+use super::functions::yields;
 use super::plain::is_text;
 use super::walk::Walk;
 use super::{new_text, range_of};
@@ -17,7 +18,7 @@ impl<'a> Walk<'a> {
             Stmt::Import(import) => self.import(import),
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::ClassDef(class) => self.class(class),
-            Stmt::FunctionDef(function) => Some(self.function(function)),
+            Stmt::FunctionDef(function) => Some(self.function_as(function, yields(&function.body), true)),
             Stmt::For(for_) => self.for_loop(for_),
             Stmt::If(if_) => self.if_stmt(if_),
             Stmt::While(while_) => self.while_loop(while_),

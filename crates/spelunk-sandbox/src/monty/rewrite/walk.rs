@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use ruff_python_ast::visitor::source_order::{
-    SourceOrderVisitor, walk_except_handler, walk_expr, walk_interpolated_string_element, walk_stmt,
-};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_except_handler, walk_expr, walk_stmt};
 use ruff_python_ast::{
     Comprehension, ConversionFlag, ExceptHandler, Expr, ExprContext, InterpolatedStringElement, Stmt,
     StmtExpr,
@@ -262,17 +260,11 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
         let InterpolatedStringElement::Interpolation(inner) = element else { return };
         if inner.debug_text.is_none() {
-            if self.session.has_handles {
-                let value = self.shown(&inner.expression);
-                self.splice(range_of(&*inner.expression), value);
-                if let Some(spec) = &inner.format_spec {
-                    for element in &spec.elements {
-                        self.visit_interpolated_string_element(element);
-                    }
-                }
-                return;
+            let value = self.shown(&inner.expression);
+            self.splice(range_of(&*inner.expression), value);
+            for element in inner.format_spec.iter().flat_map(|spec| &spec.elements) {
+                self.visit_interpolated_string_element(element);
             }
-            walk_interpolated_string_element(self, element);
             return;
         }
         // `{x=}` shows the code as written, which is not the code that runs.
