@@ -58,16 +58,10 @@ impl CallerPrelude {
                 break;
             }
         }
-        let (mut needed, mut waiting) = (Vec::new(), Vec::new());
-        for (statement, is_needed) in std::mem::take(&mut self.waiting).into_iter().zip(is_needed) {
-            if is_needed {
-                needed.push(statement.code);
-            } else {
-                waiting.push(statement);
-            }
-        }
-        self.waiting = waiting;
-        needed
+        let statements = std::mem::take(&mut self.waiting).into_iter().zip(is_needed);
+        let (needed, waiting): (Vec<_>, Vec<_>) = statements.partition(|(_, is_needed)| *is_needed);
+        self.waiting = waiting.into_iter().map(|(statement, _)| statement).collect();
+        needed.into_iter().map(|(statement, _)| statement.code).collect()
     }
 }
 

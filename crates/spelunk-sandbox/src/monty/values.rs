@@ -1,6 +1,6 @@
 //! Converts values between the interpreter's heap and the host.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use monty_types::unstable::{MontyNode, child, node};
 use monty_types::{MontyObject, MontyUuid, ObjectRef};
@@ -38,12 +38,8 @@ impl Handles {
 
     /// The classes of host objects as Python shows them: existing ones, and those the host may return.
     pub(super) fn shown_classes(&self) -> MontyObject {
-        let mut names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
-        if !names.is_empty() {
-            names.extend(USUAL_CLASSES);
-        }
-        names.sort_unstable();
-        names.dedup();
+        let usual = USUAL_CLASSES.into_iter().filter(|_| !self.classes.is_empty());
+        let names: BTreeSet<&str> = self.classes.keys().map(String::as_str).chain(usual).collect();
         MontyObject::list(names.into_iter().map(|name| MontyObject::string(format!("<class '{name}'>"))))
     }
 
