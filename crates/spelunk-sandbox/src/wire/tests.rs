@@ -88,7 +88,7 @@ fn the_deepest_value_fits_the_deepest_message_and_a_deeper_one_is_cut() {
         Step::Calls(vec![call])
     };
     let sent = |step: &Step| {
-        let frame = encode(&Response::Step(std::borrow::Cow::Borrowed(step)), RESPONSE_BYTES_MAX).unwrap();
+        let frame = encode(&Response::Step(Cow::Borrowed(step)), RESPONSE_BYTES_MAX).unwrap();
         let Response::Step(step) = read(&mut frame.as_slice(), RESPONSE_BYTES_MAX).unwrap().unwrap() else {
             panic!("it was a step")
         };
