@@ -90,7 +90,7 @@ impl Desk {
 
     /// Every file, ordered by path, without mounts.
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&DeskPath, &[u8])> {
-        self.files.iter().map(|(path, body)| (path, body.bytes()))
+        self.files.iter().map(|(path, body)| (path, body.bytes.as_slice()))
     }
 
     /// A hash of all files and directories, without mounts: a corpus has its own digest.
@@ -117,16 +117,12 @@ impl Desk {
             return Vec::new();
         }
         let is_other = |path: &DeskPath, body: &Arc<FileContent>| match before.files.get(path) {
-            Some(was) => !Arc::ptr_eq(was, body) && was.bytes() != body.bytes(),
+            Some(was) => !Arc::ptr_eq(was, body) && was.bytes != body.bytes,
             None => true,
         };
-        let mut changed: Vec<DeskPath> = self
-            .files
-            .iter()
-            .filter(|(path, body)| is_other(path, body))
-            .map(|(path, _)| path.clone())
-            .collect();
-        changed.extend(before.files.keys().filter(|path| !self.files.contains_key(*path)).cloned());
+        let others = self.files.iter().filter(|(path, body)| is_other(path, body)).map(|(path, _)| path);
+        let gone = before.files.keys().filter(|path| !self.files.contains_key(*path));
+        let mut changed: Vec<DeskPath> = others.chain(gone).cloned().collect();
         changed.sort_unstable();
         changed
     }
@@ -140,14 +136,6 @@ struct FileContent {
 }
 
 impl FileContent {
-    fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, hash: OnceLock::new() }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     fn len(&self) -> u64 {
         self.bytes.len() as u64
     }

@@ -40,7 +40,6 @@ pub struct Lines {
     pub n_lines: u64,
 }
 
-/// The documents of a view by their paths on the desk.
 #[derive(Debug)]
 pub(crate) struct Mounts {
     view: View,
@@ -49,7 +48,6 @@ pub(crate) struct Mounts {
     readers: Mutex<BTreeMap<u32, Arc<Reader>>>,
 }
 
-/// Where documents appear on a desk.
 #[derive(Debug, Default)]
 struct DocumentPaths {
     names: BTreeMap<DeskPath, String>,
@@ -159,7 +157,6 @@ impl Mounts {
 }
 
 impl DocumentPaths {
-    /// Gives each name a path of its own.
     fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
         let mut paths = Self::default();
         for name in names {

@@ -135,7 +135,6 @@ fn arguments<T: DeserializeOwned>(tool: &'static str, value: &Value) -> Result<T
         .map_err(|error| DeskError::Arguments { tool, why: show::on_one_line(&error.to_string(), CHARS_MAX) })
 }
 
-/// An error about the value of an argument.
 fn refused(tool: &'static str, why: impl Into<String>) -> DeskError {
     DeskError::Arguments { tool, why: why.into() }
 }

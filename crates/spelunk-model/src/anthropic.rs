@@ -1,18 +1,20 @@
 //! The Anthropic messages format. The system text and the last turns are marked for the provider's cache, because every
 //! call of a run starts with the same system text and a transcript only grows.
 
-use reqwest::header::HeaderName;
-use serde_json::Value;
+use serde_json::{Value, json};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::caller::{Caller, KeyHeader};
+use crate::caller::{Caller, present, request_body, unless_empty};
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
-use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt};
+use crate::wire::tool::{images, sorted};
+use crate::{
+    Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool,
+    ToolResult,
+};
 
 pub(crate) const API_VERSION: &str = "2026-10-21";
 
@@ -25,33 +27,34 @@ pub struct AnthropicModel {
 impl AnthropicModel {
     /// Validates the URL, with or without a trailing `/v1`, and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
-        let key_header = KeyHeader { name: HeaderName::from_static("x-api-key"), prefix: "" };
-        let caller = Caller::open("anthropic", options, &key_header, "/v1")?;
+        let caller = Caller::open("anthropic", options, ("x-api-key", ""), "/v1")?;
         Ok(Self { caller: caller.with_header("anthropic-version", API_VERSION) })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system =
-            wire::RequestBlock::Text { text: &prompt.system, cache_control: Some(wire::CacheControl {}) };
         let cached = prompt.cached_messages();
         let said = prompt.messages.iter().enumerate();
-        let request = wire::Request {
-            model: &self.caller.reference.name,
-            max_tokens: prompt.output_tokens_max,
-            // The provider rejects an empty block.
-            system: (!prompt.system.is_empty()).then_some(system).into_iter().collect(),
-            messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
-            stream: true,
-            tools: prompt.tools.iter().map(tool).collect(),
-            tool_choice: prompt.must_call.then_some(wire::AnyTool {}),
-            output_config: (prompt.schema.is_some() || prompt.effort.is_some()).then(|| wire::OutputConfig {
-                // The provider rejects open objects.
-                format: prompt.schema.as_deref().map(|schema| wire::OutputFormat { schema: closed(schema) }),
-                effort: prompt.effort.map(Effort::word),
+        // The provider rejects an empty block.
+        let system = (!prompt.system.is_empty())
+            .then(|| [json!({ "type": "text", "text": prompt.system, "cache_control": cache_mark() })]);
+        // The provider rejects open objects.
+        let format =
+            prompt.schema.as_deref().map(|schema| json!({ "type": "json_schema", "schema": closed(schema) }));
+        let output_config = present(json!({ "format": format, "effort": prompt.effort.map(Effort::word) }));
+        request_body(
+            json!({
+                "model": self.caller.reference.name,
+                "max_tokens": prompt.output_tokens_max,
+                "system": system,
+                "stream": true,
+                "tools": unless_empty(prompt.tools.iter().map(tool)),
+                "tool_choice": prompt.must_call.then(|| json!({ "type": "any" })),
+                "output_config": (output_config != json!({})).then_some(output_config),
+                "temperature": prompt.temperature(),
             }),
-            temperature: prompt.temperature(),
-        };
-        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+            "messages",
+            said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))),
+        )
     }
 }
 
@@ -69,50 +72,53 @@ impl Model for AnthropicModel {
     }
 }
 
-fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
-    wire::RequestTool { name: &tool.name, description: &tool.description, input_schema: &tool.schema }
+/// A cache mark: everything up to here is worth caching.
+pub(crate) fn cache_mark() -> Value {
+    json!({ "type": "ephemeral" })
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
 }
 
 /// A message: plain text if that is all, otherwise blocks. The cache mark goes on the last block.
-fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
+fn said_by(message: &Message, is_cached: bool) -> Value {
     let role = message.speaker.role();
     // An empty text cannot be marked.
     if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
-        return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
+        return json!({ "role": role, "content": message.text });
     }
     let (calls, results) = sorted(&message.parts);
     // Results come first: the provider requires them right after their calls.
-    let mut blocks: Vec<wire::RequestBlock<'_>> = results
-        .into_iter()
-        .map(|result| wire::RequestBlock::ToolResult {
-            tool_use_id: &result.call_id,
-            content: &result.text,
-            is_error: result.is_error,
-            cache_control: None,
-        })
-        .collect();
+    let mut blocks: Vec<Value> = results.into_iter().map(tool_result).collect();
     blocks.extend(images(&message.parts).map(|image| {
-        let source = wire::ImageSource { media_type: image.media_type, data: image.base64() };
-        if image.is_pdf() {
-            wire::RequestBlock::Document { source }
-        } else {
-            wire::RequestBlock::Image { source }
-        }
+        let source = json!({ "type": "base64", "media_type": image.media_type, "data": image.base64() });
+        json!({ "type": if image.is_pdf() { "document" } else { "image" }, "source": source })
     }));
     if !message.text.is_empty() {
-        blocks.push(wire::RequestBlock::Text { text: &message.text, cache_control: None });
+        blocks.push(json!({ "type": "text", "text": message.text }));
     }
-    for call in calls {
-        blocks.push(wire::RequestBlock::ToolUse { id: &call.id, name: &call.name, input: call.object() });
+    blocks.extend(
+        calls.into_iter().map(
+            |call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.object() }),
+        ),
+    );
+    if let Some(block) = blocks
+        .last_mut()
+        .filter(|block| is_cached && (block["type"] == "text" || block["type"] == "tool_result"))
+    {
+        block["cache_control"] = cache_mark();
     }
-    match blocks.last_mut() {
-        Some(
-            wire::RequestBlock::Text { cache_control, .. }
-            | wire::RequestBlock::ToolResult { cache_control, .. },
-        ) if is_cached => *cache_control = Some(wire::CacheControl {}),
-        Some(_) | None => {}
-    }
-    wire::RequestMessage { role, content: wire::Content::Blocks(blocks) }
+    json!({ "role": role, "content": blocks })
+}
+
+fn tool_result(result: &ToolResult) -> Value {
+    present(json!({
+        "type": "tool_result",
+        "tool_use_id": result.call_id,
+        "content": result.text,
+        "is_error": result.is_error.then_some(true),
+    }))
 }
 
 /// Decodes events. Usage counts are cumulative: later ones replace earlier ones.

@@ -5,7 +5,6 @@ use crate::event_parser::{EventParser, StreamFault};
 
 const PRELUDE_BYTES: usize = 12;
 
-/// A frame without headers and payload.
 const FRAME_BYTES_MIN: usize = 16;
 
 #[derive(Debug)]
@@ -43,7 +42,6 @@ impl EventParser for EventStreamParser {
     }
 }
 
-/// The length of a frame whose prelude is complete.
 fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
         return Err(StreamFault::Damaged("the checksum of its header does not match"));
@@ -59,7 +57,6 @@ fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFa
     Ok(frame_len)
 }
 
-/// The event in a frame whose lengths were validated.
 fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
     let damaged = StreamFault::Damaged("its lengths are inconsistent");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;
@@ -139,7 +136,6 @@ fn split_value(kind: u8, rest: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(value_len)
 }
 
-/// The big-endian number at this offset.
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

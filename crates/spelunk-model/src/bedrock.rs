@@ -4,20 +4,22 @@
 
 use std::sync::Arc;
 
-use reqwest::header::AUTHORIZATION;
+use serde_json::{Value, json};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::aws::{AwsAuth, AwsSigner};
 use crate::aws_event_stream::EventStreamParser;
-use crate::caller::{Caller, KeyHeader};
+use crate::caller::{BEARER, Caller, present, request_body, unless_empty};
 use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
 use crate::http::percent_encoded;
 use crate::reply::{Decode, ReplyFault, parse_whole, reasoning_delta, stream_reply, text_delta};
-use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
-use crate::{Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool};
+use crate::wire::tool::{images, sorted};
+use crate::{
+    Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, ToolResult,
+};
 
 /// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
@@ -44,8 +46,7 @@ impl BedrockModel {
         };
         options.key = bearer;
         let marks_cache = caches(&options.name);
-        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
-        let caller = Caller::open("bedrock", options, &key_header, "")?;
+        let caller = Caller::open("bedrock", options, BEARER, "")?;
         let path = format!("/model/{}/converse-stream", percent_encoded(&caller.reference.name));
         Ok(Self { caller, path, signer, marks_cache })
     }
@@ -56,31 +57,29 @@ impl BedrockModel {
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint {});
+        let cache_point = || json!({ "cachePoint": { "type": "default" } });
         let mut system = Vec::new();
         if !prompt.system.is_empty() {
-            system.push(wire::RequestBlock::Text(&prompt.system));
+            system.push(json!({ "text": prompt.system }));
             system.extend(self.marks_cache.then(cache_point));
         }
         let cached = prompt.cached_messages();
         let said = prompt.messages.iter().enumerate().map(|(message_idx, message)| {
-            let mut said = said_by(message);
-            if self.marks_cache && cached.contains(&Some(message_idx)) {
-                said.content.push(cache_point());
-            }
-            said
+            let mut content = content(message);
+            content.extend((self.marks_cache && cached.contains(&Some(message_idx))).then(cache_point));
+            json!({ "role": message.speaker.role(), "content": content })
         });
-        let request = wire::Request {
-            system,
-            messages: said.collect(),
-            inference_config: wire::InferenceConfig {
-                max_tokens: prompt.output_tokens_max,
-                temperature: prompt.temperature(),
-            },
-            tool_config: tool_config(prompt),
-            output_config: prompt.effort.map(|effort| wire::OutputConfig { effort: effort.word() }),
-        };
-        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+        let inference = json!({ "maxTokens": prompt.output_tokens_max, "temperature": prompt.temperature() });
+        request_body(
+            json!({
+                "system": unless_empty(system.into_iter()),
+                "inferenceConfig": present(inference),
+                "toolConfig": tool_config(prompt),
+                "outputConfig": prompt.effort.map(|effort| json!({ "effort": effort.word() })),
+            }),
+            "messages",
+            said,
+        )
     }
 }
 
@@ -119,50 +118,45 @@ fn caches(name: &str) -> bool {
         || name.contains("anthropic.claude") && !WITHOUT.iter().any(|old| name.contains(old))
 }
 
-fn said_by(message: &Message) -> wire::RequestMessage<'_> {
+fn content(message: &Message) -> Vec<Value> {
     let (calls, results) = sorted(&message.parts);
-    let mut content: Vec<wire::RequestBlock<'_>> = results
-        .into_iter()
-        .map(|result| wire::RequestBlock::ToolResult {
-            tool_use_id: &result.call_id,
-            content: [wire::ResultText { text: &result.text }],
-            status: if result.is_error { "error" } else { "success" },
-        })
-        .collect();
+    let result = |result: &ToolResult| {
+        let status = if result.is_error { "error" } else { "success" };
+        let content = [json!({ "text": result.text })];
+        json!({ "toolResult": { "toolUseId": result.call_id, "content": content, "status": status } })
+    };
+    let mut content: Vec<Value> = results.into_iter().map(result).collect();
     content.extend(images(&message.parts).map(|image| {
-        let source = wire::ImageSource { bytes: image.base64() };
+        let source = json!({ "bytes": image.base64() });
         if image.is_pdf() {
             // Each document of a request needs a distinct name of letters, digits and hyphens.
-            wire::RequestBlock::Document { format: "pdf", name: image.digest.to_string(), source }
+            json!({ "document": { "format": "pdf", "name": image.digest.to_string(), "source": source } })
         } else {
-            wire::RequestBlock::Image { format: image.format(), source }
+            json!({ "image": { "format": image.format(), "source": source } })
         }
     }));
     if !message.text.is_empty() || message.parts.is_empty() {
-        content.push(wire::RequestBlock::Text(&message.text));
+        content.push(json!({ "text": message.text }));
     }
-    content.extend(calls.into_iter().map(|call| wire::RequestBlock::ToolUse {
-        tool_use_id: &call.id,
-        name: &call.name,
-        input: call.object(),
-    }));
-    wire::RequestMessage { role: message.speaker.role(), content }
+    content.extend(calls.into_iter().map(
+        |call| json!({ "toolUse": { "toolUseId": call.id, "name": call.name, "input": call.object() } }),
+    ));
+    content
 }
 
-fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
-    let spec = |name, description, json| wire::RequestTool {
-        tool_spec: wire::ToolSpec { name, description, input_schema: wire::InputSchema { json } },
+fn tool_config(prompt: &Prompt) -> Option<Value> {
+    let spec = |name: &str, description: &str, schema: &Value| {
+        let description = Some(description).filter(|description| !description.is_empty());
+        let spec = json!({ "name": name, "description": description, "inputSchema": { "json": schema } });
+        json!({ "toolSpec": present(spec) })
     };
-    let mut tools: Vec<_> = prompt
-        .tools
-        .iter()
-        .map(|Tool { name, description, schema }| spec(name, description, schema))
-        .collect();
-    let is_alone = tools.is_empty();
-    let one = if is_alone { wire::ToolChoice::Tool { name: ANSWER_TOOL } } else { wire::ToolChoice::Any {} };
+    let mut tools: Vec<_> =
+        prompt.tools.iter().map(|tool| spec(&tool.name, &tool.description, &tool.schema)).collect();
+    let one =
+        if tools.is_empty() { json!({ "tool": { "name": ANSWER_TOOL } }) } else { json!({ "any": {} }) };
     let tool_choice = (prompt.must_call || prompt.schema.is_some()).then_some(one);
     tools.extend(prompt.schema.as_deref().map(|schema| spec(ANSWER_TOOL, "Gives the final answer.", schema)));
-    (!tools.is_empty()).then_some(wire::ToolConfig { tools, tool_choice })
+    (!tools.is_empty()).then(|| present(json!({ "tools": tools, "toolChoice": tool_choice })))
 }
 
 /// Decodes events. The stop reason comes before the usage, so the end is held back until the usage
@@ -172,7 +166,6 @@ struct Decoder {
     stop: Option<StopReason>,
     usage: Option<Usage>,
     drafts: Drafts,
-    /// The block whose input is the answer.
     answer_block: Option<u64>,
     has_answered: bool,
 }
@@ -254,10 +247,7 @@ impl Decode for Decoder {
             }
             wire::Event::Metadata { usage } => {
                 self.usage = usage.map(usage_of);
-                match self.stop {
-                    Some(stop) => Ok(self.done(stop)),
-                    None => Ok(Vec::new()),
-                }
+                Ok(self.stop.map(|stop| self.done(stop)).unwrap_or_default())
             }
             wire::Event::ThrottlingException(said) => Err(refused(429, said)),
             wire::Event::ServiceUnavailableException(said) => Err(refused(503, said)),
@@ -271,10 +261,8 @@ impl Decode for Decoder {
     }
 
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        match self.stop {
-            Some(stop) => Ok(self.done(stop)),
-            None => Err(ReplyFault::Cut),
-        }
+        let stop = self.stop.ok_or(ReplyFault::Cut)?;
+        Ok(self.done(stop))
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {

@@ -2,6 +2,7 @@
 
 use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
@@ -36,11 +37,8 @@ pub(crate) struct Caller {
     label_calls: bool,
 }
 
-/// The header that carries a key, and the prefix before the key.
-pub(crate) struct KeyHeader {
-    pub(crate) name: HeaderName,
-    pub(crate) prefix: &'static str,
-}
+/// The header that most providers take a key in, and what is before the key.
+pub(crate) const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 impl Caller {
     /// Validates the URL and the key; sends nothing. `version_suffix` is an optional end of the URL that users may
@@ -48,15 +46,15 @@ impl Caller {
     pub(crate) fn open(
         provider: &str,
         options: ModelOptions,
-        key_header: &KeyHeader,
+        (header, prefix): (&'static str, &str),
         version_suffix: &str,
     ) -> Result<Self, ModelError> {
         let ModelOptions { base_url, name, key, price, label_calls } = options;
         let mut endpoint = Endpoint::open(&base_url)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(value) = endpoint.key_header(key.as_ref(), key_header.prefix)? {
-            headers.insert(key_header.name.clone(), value);
+        if let Some(value) = endpoint.key_header(key.as_ref(), prefix)? {
+            headers.insert(HeaderName::from_static(header), value);
         }
         let base_url =
             endpoint.base_url.strip_suffix(version_suffix).unwrap_or(&endpoint.base_url).to_owned();
@@ -104,4 +102,25 @@ impl Caller {
         let unsent = Box::pin(std::future::ready(Ok(prepared)));
         stream_reply(unsent, self.context(prompt), self.facts.price, decoder)
     }
+}
+
+/// An object without the fields that are null.
+pub(crate) fn present(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
+/// A list, if there is anything in it.
+pub(crate) fn unless_empty(items: impl Iterator<Item = Value>) -> Option<Vec<Value>> {
+    Some(items.collect()).filter(|items: &Vec<Value>| !items.is_empty())
+}
+
+/// The body of a request with these fields, unless they are null, and the conversation under its name in the format.
+pub(crate) fn request_body(fields: Value, name: &str, conversation: impl Iterator<Item = Value>) -> Vec<u8> {
+    let mut request = present(fields);
+    // Moved, while `json!` would copy it.
+    request[name] = Value::Array(conversation.collect());
+    request.to_string().into_bytes()
 }

@@ -10,8 +10,8 @@ use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
 use crate::price::Price;
-use crate::tool::{images, sorted};
 use crate::wire::command as wire;
+use crate::wire::tool::{images, sorted};
 use crate::{Model, ModelError, ModelFacts, ModelStream, Prompt, Tool};
 use running::Running;
 

@@ -85,7 +85,6 @@ struct Work {
     n_threads: i32,
 }
 
-/// One call, sent to the thread.
 struct Job {
     pieces: Vec<ChatPiece>,
     schema: Option<Arc<Value>>,
@@ -170,7 +169,6 @@ impl Model for EmbeddedModel {
 /// The deltas of one call. Dropping it cancels the call.
 struct Replies {
     deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
-    /// Keeps the thread alive.
     _runner: Arc<Runner>,
 }
 

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use reqwest::header::AUTHORIZATION;
+use serde_json::json;
 use spelunk_types::ModelRef;
 
-use crate::caller::{Caller, KeyHeader};
+use crate::caller::{BEARER, Caller};
 use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
 use crate::{ModelError, ModelOptions, Prompt};
@@ -15,7 +15,6 @@ use crate::{ModelError, ModelOptions, Prompt};
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;
-/// Longer vectors are rejected.
 const DIMENSIONS_MAX: usize = 65_536;
 
 /// The vectors of some texts.
@@ -55,8 +54,7 @@ impl EmbeddingClient {
     /// `POST {base_url}/embeddings`, as OpenAI, Ollama and most servers have it. The timeout of a request, from sending
     /// it to the last byte of its reply, is the only bound on a server that stays silent.
     pub fn openai(options: ModelOptions, timeout: Duration) -> Result<Self, ModelError> {
-        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
-        let caller = Caller::open("openai", options, &key_header, "")?;
+        let caller = Caller::open("openai", options, BEARER, "")?;
         Ok(Self { caller, timeout })
     }
 
@@ -77,16 +75,16 @@ impl EmbeddingClient {
             return Ok(Vec::new());
         }
         let model = &self.caller.reference.name;
-        let request = wire::Request { model, input: texts, encoding_format: "float" };
-        let body = serde_json::to_vec(&request).expect("strings are JSON");
+        // Without the format, some servers would send base64.
+        let body = json!({ "model": model, "input": texts, "encoding_format": "float" }).to_string();
         let context = self.caller.context(&Prompt::default());
-        let response = accept(self.caller.post_plain("/embeddings", body).send().await, &context).await?;
+        let response =
+            accept(self.caller.post_plain("/embeddings", body.into_bytes()).send().await, &context).await?;
         let body = read_json(response, &context).await?;
         read(&body, texts.len()).map_err(|detail| context.malformed(&detail))
     }
 }
 
-/// The validated vectors of a reply.
 fn read(body: &str, n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
     let reply: wire::Reply =
         serde_json::from_str(body).map_err(|error| format!("the vectors are not valid: {error}"))?;

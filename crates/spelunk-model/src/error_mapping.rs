@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 
-use crate::error::NO_REASON;
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
+use crate::wire::model_error::NO_REASON;
 use crate::{Feature, ModelError, Prompt, Secret, time};
 
 const DETAIL_CHARS_MAX: usize = 300;
@@ -60,7 +60,6 @@ const UNKNOWN_MODEL_WORDS: [&str; 2] = ["model identifier is invalid", "invalid 
 /// How OpenAI reports an account without credit.
 const QUOTA_WORDS: [&str; 1] = ["insufficient_quota"];
 
-/// What providers call a schema.
 const SCHEMA_WORDS: [&str; 10] = [
     "response_format",
     "json_schema",
@@ -74,10 +73,8 @@ const SCHEMA_WORDS: [&str; 10] = [
     "response mime type",
 ];
 
-/// What providers call a tool.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// What providers call an image or a page.
 const IMAGE_WORDS: [&str; 4] = ["image", "vision", "multimodal", "pdf"];
 
 /// The recipient of a request: what error messages name, and the keys they must not contain.
@@ -96,7 +93,6 @@ impl RequestContext {
         Self { base_url, model, keys, has_schema: false, has_tools: false, has_images: false }
     }
 
-    /// Records which features this prompt uses.
     pub(crate) fn with_features(mut self, prompt: &Prompt) -> Self {
         self.has_schema = prompt.schema.is_some();
         self.has_tools = !prompt.tools.is_empty();
@@ -162,7 +158,6 @@ impl RequestContext {
         ModelError::ReplyMalformed { detail: self.detail(detail) }
     }
 
-    /// No response at all.
     pub(crate) fn unreachable(&self, detail: &str) -> ModelError {
         ModelError::Unreachable { base_url: self.base_url.clone(), detail: self.detail(detail) }
     }

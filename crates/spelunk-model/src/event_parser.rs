@@ -16,12 +16,10 @@ pub(crate) trait EventParser: Send {
     }
 }
 
-/// What makes a stream unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamFault {
     /// A text in it is not UTF-8.
     NotUtf8,
-    /// An event is longer than the limit.
     TooLong,
     /// A checksum or a length is wrong.
     Damaged(&'static str),

@@ -10,21 +10,20 @@ use crate::{Model, ModelFacts, ModelStream, Price, Prompt};
 /// Models in the order in which they are tried. Used directly, the chain behaves as its first model.
 #[derive(Clone)]
 pub struct FallbackModel {
-    first: Arc<dyn Model>,
+    /// At least one.
     links: Vec<Arc<dyn Model>>,
 }
 
 impl FallbackModel {
     /// A chain that starts with this model and has its reference.
     pub fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
-        let links = std::iter::once(Arc::clone(&first)).chain(others).collect();
-        Self { first, links }
+        Self { links: std::iter::once(first).chain(others).collect() }
     }
 }
 
 impl Model for FallbackModel {
     fn reference(&self) -> &ModelRef {
-        self.first.reference()
+        self.links[0].reference()
     }
 
     /// Those of the first, except where any of them may have to answer: the highest price for each kind of token must be
@@ -35,7 +34,7 @@ impl Model for FallbackModel {
             price: each().filter_map(|facts| facts.price).reduce(Price::highest),
             sees_images: each().all(|facts| facts.sees_images),
             reads_pdf: each().all(|facts| facts.reads_pdf),
-            ..self.first.facts()
+            ..self.links[0].facts()
         }
     }
 
@@ -44,6 +43,6 @@ impl Model for FallbackModel {
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        self.first.stream(prompt, call)
+        self.links[0].stream(prompt, call)
     }
 }

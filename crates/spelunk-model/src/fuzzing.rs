@@ -2,7 +2,7 @@
 
 use crate::aws_event_stream::EventStreamParser;
 use crate::event_parser::EventParser;
-use crate::hosted::rewritten;
+pub use crate::hosted::catalogue_line;
 use crate::sse::SseParser;
 
 /// The events in these pieces of a stream, and the fault that ends it, if any.
@@ -13,11 +13,6 @@ pub fn sse_events(pieces: &[&[u8]], event_bytes_max: usize) -> (Vec<String>, Opt
 /// The same for the binary stream of AWS.
 pub fn frame_events(pieces: &[&[u8]], frame_bytes_max: usize) -> (Vec<String>, Option<String>) {
     events(EventStreamParser::new(frame_bytes_max), pieces)
-}
-
-/// Parses a line of the catalogue of hosted models and writes it again; `None` if it is rejected.
-pub fn catalogue_line(line: &str) -> Option<String> {
-    rewritten(line)
 }
 
 fn events(mut parser: impl EventParser, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {

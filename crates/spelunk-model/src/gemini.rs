@@ -1,18 +1,19 @@
 //! The Google Gemini format. A stream has no end mark: the last response has a finish reason. The provider caches
 //! common prefixes automatically.
 
-use reqwest::header::HeaderName;
+use serde_json::{Value, json};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::caller::{Caller, KeyHeader};
+use crate::caller::{Caller, present, request_body, unless_empty};
 use crate::http::percent_encoded;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
-use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::gemini as wire;
+use crate::wire::tool::{images, sorted};
 use crate::{
-    Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Speaker, Tool,
+    Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Speaker,
+    Tool, ToolResult,
 };
 
 /// A model called with `POST {base_url}/models/{name}:streamGenerateContent`.
@@ -28,45 +29,38 @@ impl GeminiModel {
         let name = options.name.trim_start_matches("models/").to_owned();
         let options = ModelOptions { name, ..options };
         // The key goes into a header: in the query it would end up in logs.
-        let key_header = KeyHeader { name: HeaderName::from_static("x-goog-api-key"), prefix: "" };
-        let caller = Caller::open("gemini", options, &key_header, "")?;
+        let caller = Caller::open("gemini", options, ("x-goog-api-key", ""), "")?;
         let path =
             format!("/models/{}:streamGenerateContent?alt=sse", percent_encoded(&caller.reference.name));
         Ok(Self { caller, path })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let text = |text| wire::RequestPart { text: Some(text), ..wire::RequestPart::default() };
-        let system = (!prompt.system.is_empty())
-            .then(|| wire::RequestContent { role: None, parts: vec![text(&prompt.system)] });
-        let schema = prompt.schema.as_deref();
         // Models before the third generation need no signatures.
         let is_early =
             ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
         let unsigned = (!is_early).then_some(UNSIGNED);
-        let declarations: Vec<_> = prompt.tools.iter().map(declaration).collect();
-        let request = wire::Request {
-            system_instruction: system,
-            contents: prompt.messages.iter().map(|message| content(message, unsigned)).collect(),
-            generation_config: wire::GenerationConfig {
-                temperature: prompt.temperature(),
-                max_output_tokens: prompt.output_tokens_max,
-                response_mime_type: schema.map(|_| "application/json"),
-                response_json_schema: schema,
-                thinking_config: prompt.effort.map(|effort| wire::ThinkingConfig {
-                    thinking_level: effort.word().to_ascii_uppercase(),
-                }),
-            },
-            tools: if declarations.is_empty() {
-                Vec::new()
-            } else {
-                vec![wire::RequestTools { function_declarations: declarations }]
-            },
-            tool_config: prompt.must_call.then_some(wire::ToolConfig {
-                function_calling_config: wire::FunctionCallingConfig { mode: "ANY" },
+        let schema = prompt.schema.as_deref();
+        let thinking = |effort: Effort| json!({ "thinkingLevel": effort.word().to_ascii_uppercase() });
+        let declarations = unless_empty(prompt.tools.iter().map(declaration));
+        request_body(
+            json!({
+                "systemInstruction": (!prompt.system.is_empty())
+                    .then(|| json!({ "parts": [{ "text": prompt.system }] })),
+                "generationConfig": present(json!({
+                    "temperature": prompt.temperature(),
+                    "maxOutputTokens": prompt.output_tokens_max,
+                    "responseMimeType": schema.map(|_| "application/json"),
+                    "responseJsonSchema": schema,
+                    "thinkingConfig": prompt.effort.map(thinking),
+                })),
+                "tools": declarations.map(|declarations| [json!({ "functionDeclarations": declarations })]),
+                "toolConfig": prompt.must_call
+                    .then(|| json!({ "functionCallingConfig": { "mode": "ANY" } })),
             }),
-        };
-        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+            "contents",
+            prompt.messages.iter().map(|message| content(message, unsigned)),
+        )
     }
 }
 
@@ -84,50 +78,40 @@ impl Model for GeminiModel {
     }
 }
 
-fn declaration(tool: &Tool) -> wire::FunctionDeclaration<'_> {
-    let Tool { name, description, schema } = tool;
-    wire::FunctionDeclaration { name, description, parameters_json_schema: schema }
+fn declaration(tool: &Tool) -> Value {
+    json!({ "name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema })
 }
 
 /// Sent as the signature of a call whose own is unknown: callers with their own tools do not send
 /// it back, and the provider rejects a call without one.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::RequestContent<'a> {
+fn content(message: &Message, unsigned: Option<&str>) -> Value {
     let (calls, results) = sorted(&message.parts);
-    let mut parts: Vec<wire::RequestPart<'_>> = results
-        .into_iter()
-        .map(|result| wire::RequestPart {
-            function_response: Some(wire::RequestCallResponse {
-                name: &result.name,
-                response: if result.is_error {
-                    wire::CallResponse::Error(&result.text)
-                } else {
-                    wire::CallResponse::Output(&result.text)
-                },
-            }),
-            ..wire::RequestPart::default()
-        })
-        .collect();
-    parts.extend(images(&message.parts).map(|image| wire::RequestPart {
-        inline_data: Some(wire::InlineData { mime_type: image.media_type, data: image.base64() }),
-        ..wire::RequestPart::default()
-    }));
+    let result = |result: &ToolResult| {
+        let kind = if result.is_error { "error" } else { "output" };
+        json!({ "functionResponse": { "name": result.name, "response": { kind: result.text } } })
+    };
+    let mut parts: Vec<Value> = results.into_iter().map(result).collect();
+    parts.extend(
+        images(&message.parts)
+            .map(|image| json!({ "inlineData": { "mimeType": image.media_type, "data": image.base64() } })),
+    );
     if !message.text.is_empty() || message.parts.is_empty() {
-        parts.push(wire::RequestPart { text: Some(&message.text), ..wire::RequestPart::default() });
+        parts.push(json!({ "text": message.text }));
     }
     // Only the first of parallel calls is signed.
     let unsigned = unsigned.filter(|_| calls.iter().all(|call| call.signature.is_none()));
-    parts.extend(calls.into_iter().enumerate().map(|(idx, call)| wire::RequestPart {
-        function_call: Some(wire::RequestCall { name: &call.name, args: call.object() }),
-        thought_signature: call.signature.as_deref().or(unsigned.filter(|_| idx == 0)),
-        ..wire::RequestPart::default()
+    parts.extend(calls.into_iter().enumerate().map(|(idx, call)| {
+        let signature = call.signature.as_deref().or(unsigned.filter(|_| idx == 0));
+        let function = json!({ "name": call.name, "args": call.object() });
+        present(json!({ "functionCall": function, "thoughtSignature": signature }))
     }));
     let role = match message.speaker {
         Speaker::User => "user",
         Speaker::Assistant => "model",
     };
-    wire::RequestContent { role: Some(role), parts }
+    json!({ "role": role, "parts": parts })
 }
 
 /// Decodes responses. Usage is cumulative: later counts replace earlier ones.
@@ -174,7 +158,11 @@ impl Decoder {
             self.n_calls += 1;
             let arguments = call.args.map(|args| args.to_string()).unwrap_or_default();
             self.drafts.add(index, call.id, call.name, &arguments)?;
-            return Ok(self.drafts.finish(index).map(|delta| signed(delta, part.thought_signature)));
+            let mut delta = self.drafts.finish(index);
+            if let Some(ModelDelta::ToolCall(call)) = &mut delta {
+                call.signature = part.thought_signature;
+            }
+            return Ok(delta);
         }
         let delta = if part.thought == Some(true) { reasoning_delta } else { text_delta };
         Ok(part.text.and_then(delta))
@@ -194,10 +182,7 @@ impl Decode for Decoder {
     }
 
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        match self.stop {
-            Some(stop) => Ok(vec![self.done(stop)]),
-            None => Err(ReplyFault::Cut),
-        }
+        Ok(vec![self.done(self.stop.ok_or(ReplyFault::Cut)?)])
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
@@ -212,19 +197,6 @@ impl Decode for Decoder {
         }
         deltas.push(self.done(self.stop.unwrap_or(StopReason::Other)));
         Ok(deltas)
-    }
-}
-
-fn signed(delta: ModelDelta, signature: Option<String>) -> ModelDelta {
-    match delta {
-        ModelDelta::ToolCall(mut call) => {
-            call.signature = signature;
-            ModelDelta::ToolCall(call)
-        }
-        ModelDelta::Text(_)
-        | ModelDelta::Reasoning(_)
-        | ModelDelta::Certainty(_)
-        | ModelDelta::Done { .. } => delta,
     }
 }
 

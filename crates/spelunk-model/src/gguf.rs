@@ -15,9 +15,7 @@ const KEY_BYTES_MAX: u64 = 1_024;
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// The most elements of an array: vocabularies are the longest.
 const ELEMENTS_MAX: u64 = 8_000_000;
-/// The most bytes of all metadata together.
 const HEADER_BYTES_MAX: u64 = 512 << 20;
-/// The default alignment of tensors.
 const ALIGNMENT_BYTES_USUAL: u64 = 32;
 
 /// The metadata of a model file.
@@ -135,7 +133,6 @@ impl<R: Read> Input<R> {
         HEADER_BYTES_MAX - self.source.limit()
     }
 
-    /// The length of the name that follows.
     fn name_bytes(&mut self) -> Result<u64, GgufError> {
         let n_bytes = self.number()?;
         if n_bytes > KEY_BYTES_MAX {

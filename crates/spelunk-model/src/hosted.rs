@@ -105,11 +105,6 @@ impl HostedCatalogue {
         lines.filter_map(|line| line::read(line).ok())
     }
 
-    /// The models of one provider.
-    pub fn of_provider<'a>(&'a self, provider: &'a str) -> impl Iterator<Item = HostedModel<'a>> {
-        self.all().filter(move |model| model.provider == provider)
-    }
-
     /// A model by its provider's name for it. A dated name (`gpt-5-2025-08-07`) or `-latest` means
     /// the plain name unless it is listed itself, and a Bedrock profile (`us.`) without its own
     /// line means its model. Any other longer name is another model.
@@ -157,8 +152,8 @@ impl HostedCatalogue {
     }
 }
 
-/// Parses a line and writes it again.
-pub(crate) fn rewritten(line: &str) -> Option<String> {
+/// Parses a line of a catalogue and writes it again; `None` if it is rejected. For the fuzz targets.
+pub fn catalogue_line(line: &str) -> Option<String> {
     line::read(line).ok().map(|model| model.written())
 }
 
@@ -176,7 +171,6 @@ pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>
     }
 }
 
-/// The prefixes of Bedrock profiles.
 const REGIONS: [&str; 7] = ["us", "us-gov", "eu", "apac", "jp", "au", "global"];
 
 /// Providers that speak OpenAI's format, by the host of their address.

@@ -18,13 +18,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Carries the call id, if the adapter is configured to send it.
 pub(crate) const CALL_HEADER: &str = "x-spelunk-call";
 
-/// A validated base URL and a client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) client: Client,
     /// Without a trailing slash and without credentials.
     pub(crate) base_url: String,
-    /// Whether the server runs on this machine.
     pub(crate) is_local: bool,
     /// The host, for provider-specific behaviour.
     pub(crate) host: String,

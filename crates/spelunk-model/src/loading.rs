@@ -18,7 +18,6 @@ pub fn models_loading() -> Vec<Loading> {
     LOADING.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Marks a model as loading until dropped.
 #[cfg(any(feature = "embedded", test))]
 pub(crate) struct LoadingMark {
     name: String,

@@ -7,28 +7,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::{Effort, ModelError, Price, Prompt, Rate, ToolCall};
-
-/// A piece of a reply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelDelta {
-    /// More of the answer.
-    Text(String),
-    /// More of the reasoning, which is never part of the answer. An empty piece is a sign of life: the model is working
-    /// but has no output yet.
-    Reasoning(String),
-    /// A complete tool call.
-    ToolCall(ToolCall),
-    /// The probability of the least likely token of the answer so far, in thousandths.
-    Certainty(u16),
-    /// The end: nothing follows. `cost_microusd` is computed from the price.
-    Done {
-        /// Why the model stopped.
-        stop: StopReason,
-        /// What the call consumed; `None` if the provider did not report it.
-        usage: Option<Usage>,
-    },
-}
+use crate::{Effort, ModelDelta, ModelError, Price, Prompt, Rate, ToolCall};
 
 /// A streaming reply.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelDelta, ModelError>> + Send>>;

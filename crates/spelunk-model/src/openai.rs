@@ -1,27 +1,24 @@
 //! The OpenAI chat-completions format: `api.openai.com` and the many compatible servers, above all local ones. Azure
 //! has its own URL scheme and key header; OpenRouter reports the cost and forwards cache marks.
 
-use reqwest::header::{AUTHORIZATION, HeaderName};
-use serde_json::Value;
+use serde_json::{Value, json};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::caller::{Caller, KeyHeader};
+use crate::anthropic::cache_mark;
+use crate::caller::{BEARER, Caller, present, request_body, unless_empty};
 use crate::http::percent_encoded;
-use crate::image::PDF_NAME;
 use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
-use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
-use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
+use crate::wire::image::PDF_NAME;
 use crate::wire::openai as wire;
+use crate::wire::tool::{images, sorted};
 use crate::{
-    Effort, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Part, Prompt, Tool,
+    Effort, Image, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Part,
+    Prompt, Tool, ToolCall, ToolResult,
 };
-
-/// Spare capacity for a schema and field names: a growing body would be copied each time it doubles.
-const ROOM_BYTES: usize = 2048;
 
 /// A model called with `POST {base_url}/chat/completions`.
 #[derive(Debug, Clone)]
@@ -37,8 +34,7 @@ pub struct OpenAiModel {
 impl OpenAiModel {
     /// Validates the URL and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
-        let mut caller =
-            Caller::open("openai", options, &KeyHeader { name: AUTHORIZATION, prefix: "Bearer " }, "")?;
+        let mut caller = Caller::open("openai", options, BEARER, "")?;
         let host = caller.endpoint.host.clone();
         let is_openrouter = host == "openrouter.ai";
         if is_openrouter {
@@ -52,96 +48,76 @@ impl OpenAiModel {
 
     /// A model on Azure: `options.base_url` is the URL of the resource, `options.name` the deployment.
     pub fn azure(options: ModelOptions, api_version: &str) -> Result<Self, ModelError> {
-        let key_header = KeyHeader { name: HeaderName::from_static("api-key"), prefix: "" };
-        let caller = Caller::open("azure", options, &key_header, "/openai")?;
+        let caller = Caller::open("azure", options, ("api-key", ""), "/openai")?;
         let (name, version) = (percent_encoded(&caller.reference.name), percent_encoded(api_version));
         let path = format!("/openai/deployments/{name}/chat/completions?api-version={version}");
         Ok(Self { caller, path, bounds_completion: true, marks_cache: false })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system = wire::RequestMessage {
-            role: "system",
-            content: self.content(&prompt.system, &[], true),
-            ..wire::RequestMessage::default()
-        };
-        let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
-        messages.extend((!prompt.system.is_empty()).then_some(system));
+        let system = (!prompt.system.is_empty())
+            .then(|| json!({ "role": "system", "content": self.content(&prompt.system, &[], true) }));
         let cached = prompt.cached_messages();
-        for (message_idx, message) in prompt.messages.iter().enumerate() {
-            messages.extend(self.said(message, cached.contains(&Some(message_idx))));
-        }
-        let tokens_max = Some(prompt.output_tokens_max);
-        let request = wire::Request {
-            model: &self.caller.reference.name,
-            messages,
-            stream: true,
-            stream_options: wire::StreamOptions { include_usage: true },
-            max_completion_tokens: if self.bounds_completion { tokens_max } else { None },
-            max_tokens: if self.bounds_completion { None } else { tokens_max },
-            response_format: prompt.schema.as_deref().map(|schema| wire::ResponseFormat {
-                json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
-            }),
-            tools: prompt.tools.iter().map(tool).collect(),
-            tool_choice: prompt.must_call.then_some("required"),
-            reasoning_effort: prompt.effort.map(Effort::word),
-            logprobs: prompt.wants_certainty,
-            temperature: prompt.temperature(),
+        let said = prompt.messages.iter().enumerate();
+        let said = said.flat_map(|(idx, message)| self.said(message, cached.contains(&Some(idx))));
+        let tokens_max = if self.bounds_completion { "max_completion_tokens" } else { "max_tokens" };
+        let format = |schema: &Value| {
+            let named = json!({ "name": SCHEMA_NAME, "schema": schema, "strict": is_strict(schema) });
+            json!({ "type": "json_schema", "json_schema": named })
         };
-        let bytes =
-            prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();
-        let mut body = Vec::with_capacity(bytes + bytes / 8 + ROOM_BYTES);
-        serde_json::to_writer(&mut body, &request).expect("strings, numbers and JSON are JSON");
-        body
+        request_body(
+            json!({
+                "model": self.caller.reference.name,
+                "stream": true,
+                "stream_options": { "include_usage": true },
+                tokens_max: prompt.output_tokens_max,
+                "response_format": prompt.schema.as_deref().map(format),
+                "tools": unless_empty(prompt.tools.iter().map(tool)),
+                "tool_choice": prompt.must_call.then_some("required"),
+                "reasoning_effort": prompt.effort.map(Effort::word),
+                "logprobs": prompt.wants_certainty.then_some(true),
+                "temperature": prompt.temperature(),
+            }),
+            "messages",
+            system.into_iter().chain(said),
+        )
     }
 
     /// A message, preceded by its tool results: each is a separate message in this format.
-    fn said<'a>(&self, message: &'a Message, is_cached: bool) -> Vec<wire::RequestMessage<'a>> {
+    fn said(&self, message: &Message, is_cached: bool) -> Vec<Value> {
         let (calls, results) = sorted(&message.parts);
-        let mut said: Vec<_> = results
-            .into_iter()
-            .map(|result| wire::RequestMessage {
-                role: "tool",
-                content: wire::Content::Text(&result.text),
-                tool_call_id: Some(&result.call_id),
-                ..wire::RequestMessage::default()
-            })
-            .collect();
-        let tool_calls: Vec<_> = calls
-            .into_iter()
-            .map(|call| wire::RequestToolCall {
-                id: &call.id,
-                kind: "function",
-                function: wire::RequestFunctionCall { name: &call.name, arguments: &call.arguments },
-            })
-            .collect();
+        let result = |result: &ToolResult| json!({ "role": "tool", "content": result.text, "tool_call_id": result.call_id });
+        let mut said: Vec<Value> = results.into_iter().map(result).collect();
+        let call = |call: &ToolCall| {
+            let function = json!({ "name": call.name, "arguments": call.arguments });
+            json!({ "id": call.id, "type": "function", "function": function })
+        };
+        let tool_calls = unless_empty(calls.into_iter().map(call));
         let has_images = images(&message.parts).next().is_some();
-        if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() || has_images {
-            said.push(wire::RequestMessage {
-                role: message.speaker.role(),
-                content: self.content(&message.text, &message.parts, is_cached),
-                tool_calls,
-                tool_call_id: None,
-            });
+        if said.is_empty() || !message.text.is_empty() || tool_calls.is_some() || has_images {
+            said.push(present(json!({
+                "role": message.speaker.role(),
+                "content": self.content(&message.text, &message.parts, is_cached),
+                "tool_calls": tool_calls,
+            })));
         }
         said
     }
 
-    fn content<'a>(&self, text: &'a str, parts: &[Part], is_cached: bool) -> wire::Content<'a> {
-        let cache_control = (is_cached && self.marks_cache && !text.is_empty()).then_some(CacheControl {});
-        let mut content: Vec<_> = images(parts)
-            .map(|image| match (image.is_pdf(), image.data_url()) {
-                (false, url) => wire::ContentPart::ImageUrl { image_url: wire::ImageUrl { url } },
-                (true, file_data) => {
-                    wire::ContentPart::File { file: wire::File { filename: PDF_NAME, file_data } }
-                }
-            })
-            .collect();
-        if content.is_empty() && cache_control.is_none() {
-            return wire::Content::Text(text);
+    /// Plain text, unless it is marked for caching or there are images.
+    fn content(&self, text: &str, parts: &[Part], is_cached: bool) -> Value {
+        let is_marked = is_cached && self.marks_cache && !text.is_empty();
+        let image = |image: &Image| match (image.is_pdf(), image.data_url()) {
+            (false, url) => json!({ "type": "image_url", "image_url": { "url": url } }),
+            (true, url) => json!({ "type": "file", "file": { "filename": PDF_NAME, "file_data": url } }),
+        };
+        let mut content: Vec<Value> = images(parts).map(image).collect();
+        if content.is_empty() && !is_marked {
+            return text.into();
         }
-        content.push(wire::ContentPart::Text { text, cache_control });
-        wire::Content::Parts(content)
+        let cache_control = is_marked.then(cache_mark);
+        content.push(present(json!({ "type": "text", "text": text, "cache_control": cache_control })));
+        content.into()
     }
 }
 
@@ -158,18 +134,18 @@ impl Model for OpenAiModel {
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::new())
+        self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::default())
     }
 }
 
-fn tool(tool: &Tool) -> wire::RequestTool<'_> {
+fn tool(tool: &Tool) -> Value {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool { function: wire::RequestFunction { name, description, parameters: schema } }
+    json!({ "type": "function", "function": { "name": name, "description": description, "parameters": schema } })
 }
 
 /// Decodes chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held
 /// back. Either mark ends a reply: some servers send no `[DONE]`, some no finish reason.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Decoder {
     stop: Option<StopReason>,
     has_refused: bool,
@@ -181,17 +157,6 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn new() -> Self {
-        Self {
-            stop: None,
-            has_refused: false,
-            usage: None,
-            think: ReasoningTags::new(),
-            drafts: Drafts::default(),
-            logprob_min: None,
-        }
-    }
-
     fn done(&mut self, stop: StopReason) -> Vec<ModelDelta> {
         let stop = if self.has_refused { StopReason::Filtered } else { stop };
         let mut deltas = self.think.finish();
@@ -269,10 +234,8 @@ impl Decode for Decoder {
     }
 
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        match self.stop {
-            Some(stop) => Ok(self.done(stop)),
-            None => Err(ReplyFault::Cut),
-        }
+        let stop = self.stop.ok_or(ReplyFault::Cut)?;
+        Ok(self.done(stop))
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {

@@ -22,15 +22,8 @@ pub struct Price {
 pub struct PriceAbove {
     /// The prompt length above which this price applies.
     pub prompt_tokens: u64,
-    /// The micro-dollars per million tokens that `rates` returns.
+    /// Micro-dollars per million tokens of input, output, cached input and input written to the cache.
     pub microusd_per_mtok: [u64; 4],
-}
-
-impl PriceAbove {
-    /// Input, output, cached input and input written to the cache.
-    pub fn rates(&self) -> [u64; 4] {
-        self.microusd_per_mtok
-    }
 }
 
 impl Price {
@@ -52,7 +45,7 @@ impl Price {
     /// Input, output, cached input and input written to the cache, for a prompt of this length.
     pub fn rates(&self, prompt_tokens: u64) -> [u64; 4] {
         match self.above {
-            Some(above) if prompt_tokens > above.prompt_tokens => above.rates(),
+            Some(above) if prompt_tokens > above.prompt_tokens => above.microusd_per_mtok,
             Some(_) | None => [
                 self.input_microusd_per_mtok,
                 self.output_microusd_per_mtok,

@@ -153,7 +153,6 @@ impl Bucket {
 struct LastMinute {
     per_minute: u128,
     intervals: VecDeque<Interval>,
-    /// The sum over all intervals.
     sum: u128,
     now_ms: u64,
 }

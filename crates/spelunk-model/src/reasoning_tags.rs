@@ -10,16 +10,17 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 /// Separates reasoning from the answer, however the text is split.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ReasoningTags {
     state: TagState,
     /// Text that may still become a tag.
     held: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum TagState {
     /// Only whitespace and perhaps a partial tag so far.
+    #[default]
     Beginning,
     Thinking,
     /// After the closing tag: whitespace before the answer is dropped.
@@ -28,10 +29,6 @@ enum TagState {
 }
 
 impl ReasoningTags {
-    pub(crate) fn new() -> Self {
-        Self { state: TagState::Beginning, held: String::new() }
-    }
-
     pub(crate) fn push(&mut self, text: String) -> Vec<ModelDelta> {
         if self.state == TagState::Answer {
             return delta(ModelDelta::Text, text);

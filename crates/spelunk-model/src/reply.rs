@@ -16,10 +16,8 @@ use crate::sse::SseParser;
 use crate::wire::error::ProviderError;
 use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
-/// The longest reply accepted that is not a stream.
 const BODY_BYTES_MAX: usize = 16_000_000;
 
-/// How much of an error body is read.
 const ERROR_BODY_BYTES_MAX: usize = 65_536;
 
 /// Decodes one provider's format. A `Done` delta ends the reply; the cost is filled in later.
@@ -76,7 +74,6 @@ pub(crate) fn reasoning_delta(text: String) -> Option<ModelDelta> {
 pub(crate) enum ReplyFault {
     /// Not in the provider's format.
     Malformed(String),
-    /// The end mark is missing.
     Cut,
     /// The provider reported an error inside the stream; this is its status outside of one.
     Refused(u16, ProviderError),
@@ -87,7 +84,6 @@ pub(crate) enum ReplyFault {
 /// A request that is sent when its signing keys or the like have been fetched.
 pub(crate) type Unsent = Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>;
 
-/// A request that is ready to be sent.
 pub(crate) struct Prepared {
     pub(crate) request: RequestBuilder,
     /// Secrets in it that no error may quote.
@@ -149,7 +145,6 @@ struct ReplyReader<D> {
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
-    /// Whether bytes arrived since the last delta.
     owes_sign: bool,
     source: Source,
 }
@@ -161,7 +156,6 @@ enum Source {
 }
 
 impl<D: Decode> ReplyReader<D> {
-    /// The next delta, and the remaining state.
     async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
@@ -177,24 +171,14 @@ impl<D: Decode> ReplyReader<D> {
 
     /// Fills in the cost. Nothing is read after the end.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
-        match delta {
-            ModelDelta::Text(_)
-            | ModelDelta::Reasoning(_)
-            | ModelDelta::ToolCall(_)
-            | ModelDelta::Certainty(_) => delta,
-            ModelDelta::Done { stop, usage } => {
-                self.source = Source::Ended;
-                self.ready.clear();
-                let usage = usage.map(|mut usage| {
-                    // Without a known price, the cost that the provider reported is kept.
-                    if let Some(price) = self.price {
-                        usage.cost_microusd = price.cost_microusd(&usage);
-                    }
-                    usage
-                });
-                ModelDelta::Done { stop, usage }
-            }
+        let ModelDelta::Done { stop, mut usage } = delta else { return delta };
+        self.source = Source::Ended;
+        self.ready.clear();
+        // Without a known price, the cost that the provider reported is kept.
+        if let (Some(usage), Some(price)) = (&mut usage, self.price) {
+            usage.cost_microusd = price.cost_microusd(usage);
         }
+        ModelDelta::Done { stop, usage }
     }
 
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
@@ -284,7 +268,6 @@ enum BodyEnd {
     Cut,
 }
 
-/// The first `bytes_max` bytes of a body.
 async fn read_body(mut response: Response, bytes_max: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {
@@ -299,3 +282,6 @@ async fn read_body(mut response: Response, bytes_max: usize) -> (Vec<u8>, BodyEn
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

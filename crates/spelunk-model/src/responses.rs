@@ -1,19 +1,22 @@
 //! The OpenAI responses format, the best one for OpenAI's newer models. Nothing is stored at the
 //! provider; a conversation is sent whole, and its prefix is cached automatically.
 
-use reqwest::header::AUTHORIZATION;
+use serde_json::{Value, json};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::caller::{Caller, KeyHeader};
-use crate::image::PDF_NAME;
+use crate::caller::{BEARER, Caller, request_body, unless_empty};
 use crate::openai::refused;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
-use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::ErrorField;
+use crate::wire::image::PDF_NAME;
 use crate::wire::responses as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool};
+use crate::wire::tool::{images, sorted};
+use crate::{
+    Image, Message, Model, ModelDelta, ModelError, ModelFacts, ModelOptions, ModelStream, Prompt, Tool,
+    ToolCall, ToolResult,
+};
 
 /// The provider rejects a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
@@ -27,27 +30,28 @@ pub struct ResponsesModel {
 impl ResponsesModel {
     /// Validates the URL and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
-        let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
-        Ok(Self { caller: Caller::open("openai-responses", options, &key_header, "")? })
+        Ok(Self { caller: Caller::open("openai-responses", options, BEARER, "")? })
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let request = wire::Request {
-            model: &self.caller.reference.name,
-            instructions: &prompt.system,
-            input: prompt.messages.iter().flat_map(items).collect(),
-            max_output_tokens: prompt.output_tokens_max.max(OUTPUT_TOKENS_MIN),
-            stream: true,
-            store: false,
-            text: prompt.schema.as_deref().map(|schema| wire::TextConfig {
-                format: wire::TextFormat { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
+        let format = |schema: &Value| json!({ "type": "json_schema", "name": SCHEMA_NAME, "schema": schema, "strict": is_strict(schema) });
+        request_body(
+            json!({
+                "model": self.caller.reference.name,
+                "instructions": (!prompt.system.is_empty()).then_some(&prompt.system),
+                "max_output_tokens": prompt.output_tokens_max.max(OUTPUT_TOKENS_MIN),
+                "stream": true,
+                // The provider stores nothing: the journal does.
+                "store": false,
+                "text": prompt.schema.as_deref().map(|schema| json!({ "format": format(schema) })),
+                "tools": unless_empty(prompt.tools.iter().map(tool)),
+                "tool_choice": prompt.must_call.then_some("required"),
+                "reasoning": prompt.effort.map(|effort| json!({ "effort": effort.word() })),
+                "temperature": prompt.temperature(),
             }),
-            tools: prompt.tools.iter().map(tool).collect(),
-            tool_choice: prompt.must_call.then_some("required"),
-            reasoning: prompt.effort.map(|effort| wire::Reasoning { effort: effort.word() }),
-            temperature: prompt.temperature(),
-        };
-        serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
+            "input",
+            prompt.messages.iter().flat_map(items),
+        )
     }
 }
 
@@ -65,42 +69,39 @@ impl Model for ResponsesModel {
     }
 }
 
-fn tool(tool: &Tool) -> wire::RequestTool<'_> {
+fn tool(tool: &Tool) -> Value {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool { name, description, parameters: schema, strict: is_strict(schema) }
+    let strict = is_strict(schema);
+    json!({ "type": "function", "name": name, "description": description, "parameters": schema, "strict": strict })
 }
 
 /// A message is an item, as is each call and each result.
-fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
+fn items(message: &Message) -> Vec<Value> {
     let (calls, results) = sorted(&message.parts);
-    let mut items: Vec<wire::InputItem<'_>> = results
-        .into_iter()
-        .map(|result| wire::InputItem::FunctionCallOutput { call_id: &result.call_id, output: &result.text })
-        .collect();
-    let role = message.speaker.role();
+    let result = |result: &ToolResult| json!({ "type": "function_call_output", "call_id": result.call_id, "output": result.text });
+    let mut items: Vec<Value> = results.into_iter().map(result).collect();
     if !message.text.is_empty() || message.parts.is_empty() {
-        items.push(wire::InputItem::Message { role, content: content(message) });
+        items.push(json!({ "role": message.speaker.role(), "content": content(message) }));
     }
-    items.extend(calls.into_iter().map(|call| wire::InputItem::FunctionCall {
-        call_id: &call.id,
-        name: &call.name,
-        arguments: &call.arguments,
+    items.extend(calls.into_iter().map(|ToolCall { id, name, arguments, .. }| {
+        json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments })
     }));
     items
 }
 
-fn content(message: &Message) -> wire::Content<'_> {
-    let mut parts: Vec<_> = images(&message.parts)
-        .map(|image| match (image.is_pdf(), image.data_url()) {
-            (false, image_url) => wire::InputPart::Image { image_url, detail: "auto" },
-            (true, file_data) => wire::InputPart::File { filename: PDF_NAME, file_data },
-        })
-        .collect();
+/// Plain text, unless there are images.
+fn content(message: &Message) -> Value {
+    let image = |image: &Image| match (image.is_pdf(), image.data_url()) {
+        // The detail is required; `auto` is what the provider would choose.
+        (false, url) => json!({ "type": "input_image", "image_url": url, "detail": "auto" }),
+        (true, url) => json!({ "type": "input_file", "filename": PDF_NAME, "file_data": url }),
+    };
+    let mut parts: Vec<Value> = images(&message.parts).map(image).collect();
     if parts.is_empty() {
-        return wire::Content::Text(&message.text);
+        return message.text.as_str().into();
     }
-    parts.push(wire::InputPart::Text { text: &message.text });
-    wire::Content::Parts(parts)
+    parts.push(json!({ "type": "input_text", "text": message.text }));
+    parts.into()
 }
 
 /// Decodes events. The last one repeats the whole reply; only what no earlier event contained is taken from it.

@@ -33,7 +33,6 @@ impl Secret {
         &self.0
     }
 
-    /// The text with every occurrence of the key replaced.
     pub(crate) fn redact(&self, text: &str) -> String {
         if self.0.len() < REDACTED_BYTES_MIN {
             return text.to_owned();

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::event_parser::{EventParser, StreamFault};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SseParser {
     event_bytes_max: usize,
     buffer: Vec<u8>,
@@ -24,15 +24,7 @@ pub(crate) struct SseParser {
 
 impl SseParser {
     pub(crate) fn new(event_bytes_max: usize) -> Self {
-        Self {
-            event_bytes_max,
-            buffer: Vec::new(),
-            consumed: 0,
-            searched: 0,
-            after_cr: false,
-            is_first_line: true,
-            data: None,
-        }
+        Self { event_bytes_max, is_first_line: true, ..Self::default() }
     }
 
     /// The next complete line without its ending, which is LF, CRLF or CR.

@@ -70,7 +70,6 @@ fn moment((year, month, day): (u64, u64, u64), time: &str) -> Option<SystemTime>
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
-/// Digits and nothing else.
 fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -75,13 +75,11 @@ impl Drafts {
         if self.last_at(index).is_some() { self.add(index, None, None, arguments) } else { Ok(()) }
     }
 
-    /// The complete call at this index.
     pub(crate) fn finish(&mut self, index: u64) -> Option<ModelDelta> {
         let (key, _) = self.last_at(index)?;
         self.calls.remove(&key).map(finished)
     }
 
-    /// All complete calls, in order.
     pub(crate) fn finish_all(&mut self) -> Vec<ModelDelta> {
         std::mem::take(&mut self.calls).into_values().map(finished).collect()
     }

@@ -169,7 +169,6 @@ impl Emitter<'_> {
     }
 }
 
-/// Writes a literal character, valid inside and outside a set.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);

@@ -1,6 +1,6 @@
 //! Replacements as `re.sub` accepts them: text with references to groups.
 
-use crate::parse::{Source, Token, is_identifier, octal, octal_char, simple};
+use crate::parse::{Digits, Source, Token, digits, is_identifier, octal, simple};
 use crate::{Parsed, PatternFault};
 
 /// A replacement, parsed for one pattern.
@@ -28,7 +28,13 @@ impl Replacement {
                     replacement.parts.push(ReplacementPart::Group(idx));
                 }
                 Token::Escape('0') => replacement.push(octal(&mut source, '0')?),
-                Token::Escape(first @ '1'..='9') => replacement.digits(&mut source, first, pattern)?,
+                Token::Escape(first @ '1'..='9') => match digits(&mut source, first)? {
+                    Digits::Octal(c) => replacement.push(c),
+                    Digits::Group(idx, n_digits) => {
+                        let idx = known_group(&source, idx, n_digits, pattern)?;
+                        replacement.parts.push(ReplacementPart::Group(idx));
+                    }
+                },
                 Token::Escape(c) => match simple(c) {
                     Some(c) => replacement.push(c),
                     // `\b` is a backspace here, because a replacement has no word boundaries.
@@ -80,22 +86,6 @@ impl Replacement {
             Some(ReplacementPart::Text(text)) => text.push(c),
             Some(ReplacementPart::Group(_)) | None => self.parts.push(ReplacementPart::Text(c.to_string())),
         }
-    }
-
-    /// Three octal digits are a character, anything else is a group number.
-    fn digits(&mut self, source: &mut Source, first: char, pattern: &Parsed) -> Result<(), PatternFault> {
-        let mut digits = first.to_string();
-        digits.push_str(&source.take_while(1, |c| c.is_ascii_digit())?);
-        if digits.len() == 2 && digits.bytes().all(|digit| digit < b'8') {
-            let third = source.take_while(1, |c| ('0'..='7').contains(&c))?;
-            if !third.is_empty() {
-                self.push(octal_char(source, &(digits + &third))?);
-                return Ok(());
-            }
-        }
-        let idx = known_group(source, digits.parse().unwrap_or(usize::MAX), digits.len(), pattern)?;
-        self.parts.push(ReplacementPart::Group(idx));
-        Ok(())
     }
 }
 

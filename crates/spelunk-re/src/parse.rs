@@ -6,7 +6,7 @@ mod group;
 mod set;
 mod source;
 
-pub(crate) use self::escape::{octal, octal_char, simple};
+pub(crate) use self::escape::{Digits, digits, octal, simple};
 pub(crate) use self::group::is_identifier;
 pub(crate) use self::source::{Source, Token};
 use crate::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
@@ -86,6 +86,10 @@ impl Scope {
         }
     }
 
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
     fn char(self, c: char) -> Node {
         Node::Char { c, fold: self.fold() }
     }
@@ -93,7 +97,6 @@ impl Scope {
 
 struct Parser {
     source: Source,
-    /// The flags of the whole pattern.
     flags: Flags,
     /// The width of each group; `None` while it is open.
     widths: Vec<Option<Width>>,
@@ -133,30 +136,24 @@ impl Parser {
                 break;
             }
             self.source.advance()?;
-            let c = match token {
-                Token::Escape(c) => {
-                    nodes.push(self.escape(c, *scope)?);
-                    continue;
-                }
-                Token::Char(c) => c,
+            let by_line = scope.has(Flags::MULTI_LINE);
+            let node = match token {
+                Token::Escape(c) => self.escape(c, *scope)?,
+                Token::Char(c) if scope.has(Flags::VERBOSE) && self.skip_verbose(c)? => continue,
+                Token::Char('[') => self.set(*scope)?,
+                Token::Char(c @ ('?' | '*' | '+' | '{')) => self.repeat(c, *scope, &mut nodes)?,
+                Token::Char('.') => Node::Any { newline: scope.has(Flags::DOT_ALL) },
+                Token::Char('(') => match self.group(scope, is_first && nodes.is_empty())? {
+                    Some(group) => group,
+                    None => continue,
+                },
+                Token::Char('^') if by_line => Node::Assertion(Assertion::LineStart),
+                Token::Char('^') => Node::Assertion(Assertion::TextStart),
+                Token::Char('$') if by_line => Node::Assertion(Assertion::LineEnd),
+                Token::Char('$') => Node::Assertion(Assertion::Dollar),
+                Token::Char(c) => scope.char(c),
             };
-            if scope.has(Flags::VERBOSE) && self.skip_verbose(c)? {
-                continue;
-            }
-            match c {
-                '[' => nodes.push(self.set(*scope)?),
-                '?' | '*' | '+' | '{' => self.repeat(c, *scope, &mut nodes)?,
-                '.' => nodes.push(Node::Any { newline: scope.has(Flags::DOT_ALL) }),
-                '(' => {
-                    let may_set_flags = is_first && nodes.is_empty();
-                    nodes.extend(self.group(scope, may_set_flags)?);
-                }
-                '^' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Assertion(Assertion::LineStart)),
-                '^' => nodes.push(Node::Assertion(Assertion::TextStart)),
-                '$' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Assertion(Assertion::LineEnd)),
-                '$' => nodes.push(Node::Assertion(Assertion::Dollar)),
-                c => nodes.push(scope.char(c)),
-            }
+            nodes.push(node);
         }
         Ok(match nodes.len() {
             1 => nodes.swap_remove(0),
@@ -169,19 +166,14 @@ impl Parser {
         match c {
             ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c' => Ok(true),
             '#' => {
-                while let Some(token) = self.source.get()? {
-                    if token == Token::Char('\n') {
-                        break;
-                    }
-                }
+                while self.source.get()?.is_some_and(|token| token != Token::Char('\n')) {}
                 Ok(true)
             }
             _ => Ok(false),
         }
     }
 
-    /// A repetition of the last node.
-    fn repeat(&mut self, c: char, scope: Scope, nodes: &mut Vec<Node>) -> Result<(), PatternFault> {
+    fn repeat(&mut self, c: char, scope: Scope, nodes: &mut Vec<Node>) -> Result<Node, PatternFault> {
         let here = self.source.tell();
         let (min, max) = match c {
             '?' => (0, Some(1)),
@@ -189,10 +181,7 @@ impl Parser {
             '+' => (1, None),
             _ => match self.counts(here)? {
                 Some(counts) => counts,
-                None => {
-                    nodes.push(scope.char('{'));
-                    return Ok(());
-                }
+                None => return Ok(scope.char('{')),
             },
         };
         let back = self.source.tell() - here + 1;
@@ -208,8 +197,7 @@ impl Parser {
         } else {
             Kind::Greedy
         };
-        nodes.push(Node::Repeat { node: Box::new(last), min, max, kind });
-        Ok(())
+        Ok(Node::Repeat { node: Box::new(last), min, max, kind })
     }
 
     /// `{2}`, `{2,}`, `{,3}` or `{2,3}` after its brace; `None` if the brace is literal.

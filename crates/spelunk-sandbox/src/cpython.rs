@@ -1,15 +1,13 @@
 //! The second backend: the machine's `CPython`. It can run any Python, so nothing in it is trusted: the kernel denies
 //! it files, network and other processes, and a worker script inside it speaks the protocol of `wire.rs`.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::InterpreterError;
 use crate::wire::{Confine, Request, Survey};
-use crate::worker::{Deadline, Process, WorkerCommand};
+use crate::worker::{Deadline, Process};
+use crate::{InterpreterError, Python, PythonModules, WorkerCommand};
 
-/// The worker script, in the order in which it runs.
 const SCRIPT: [&str; 6] = [
     include_str!("cpython/wire.py"),
     include_str!("cpython/calm.py"),
@@ -25,26 +23,6 @@ const BASE_BYTES: u64 = 320 << 20;
 /// How long the start may block on the pipe.
 const START_MS_MAX: u64 = 5_000;
 
-/// A `CPython` installation on this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Python {
-    /// The `python3`, or a script that starts it.
-    pub program: PathBuf,
-    /// Which modules cells may import.
-    pub modules: PythonModules,
-}
-
-/// What cells may import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PythonModules {
-    /// The standard library.
-    #[default]
-    Standard,
-    /// Also installed packages. Their code may see the real time.
-    Installed,
-}
-
-/// Starts confined interpreters.
 #[derive(Debug)]
 pub(crate) struct Launch {
     worker: WorkerCommand,

@@ -12,7 +12,6 @@ mod complete;
 mod cpython;
 mod fence;
 mod interpreter;
-mod json;
 mod last_value;
 mod monty;
 #[cfg(unix)]
@@ -24,19 +23,18 @@ mod wire;
 mod worker;
 
 #[cfg(not(unix))]
-pub use absent::{Python, PythonModules, Task, WorkerCommand, serve_stdio, start_work};
+pub use absent::{serve_stdio, start_work};
 pub use complete::needs_more;
-#[cfg(unix)]
-pub use cpython::{Python, PythonModules};
 pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
 pub use interpreter::{INTERPRETER_VERSION, Interpreter, InterpreterError};
-pub use json::parse_json;
 pub use last_value::last_value_to;
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
-pub use sandbox::Sandbox;
+pub use sandbox::{Python, PythonModules, Sandbox, Task, WorkerCommand};
 pub use value::{Handle, Value};
-pub use wire::{CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step};
+pub use wire::{
+    CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step, parse_json,
+};
 #[cfg(unix)]
-pub use worker::{Task, WorkerCommand, serve_stdio, start_work};
+pub use worker::{serve_stdio, start_work};

@@ -38,19 +38,15 @@ use self::system::Clock;
 use self::trace::{MARK, Sources};
 use self::values::{Handles, from_monty, to_monty};
 use crate::{
-    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, SandboxLimits, Setup, Step,
-    Value,
+    CellEnd, Handle, HostCall, HostFunction, HostReply, Interpreter, InterpreterError, Output, SandboxLimits,
+    Setup, Step, Value,
 };
 
 /// Runs cells with `monty`, in this process.
 #[derive(Debug)]
 pub struct MontyInterpreter {
     state: State,
-    /// Host functions, and whether they may be awaited.
-    functions: HashMap<String, bool>,
-    has_awaitable: bool,
-    /// The `help` text for them.
-    docs: HashMap<String, String>,
+    functions: HashMap<String, HostFunction>,
     exceptions: Vec<String>,
     limits: SandboxLimits,
     handles: Handles,
@@ -74,7 +70,6 @@ enum State {
     File(Box<ReplOsCall>),
     /// The calls to be answered next, by number.
     Futures(Box<ReplResolveFutures>, Vec<u32>),
-    /// It failed.
     Gone,
 }
 
@@ -123,10 +118,7 @@ impl MontyInterpreter {
                 return Ok(self.ended(|output| CellEnd::Raised { output, raised }));
             }
         };
-        let repl = match self.load(repl, &rewritten.parts) {
-            Ok(repl) => repl,
-            Err(what) => return Err(InterpreterError::Protocol { what }),
-        };
+        let repl = self.load(repl, &rewritten.parts)?;
         let text = rewritten.code.text.clone();
         if is_cell {
             self.sources.add_cell(repl.next_script_name(), code, rewritten.code);
@@ -134,7 +126,7 @@ impl MontyInterpreter {
             self.sources.add_prelude(repl.next_script_name());
         }
         let mut inputs = NamedValues::new();
-        if self.has_awaitable {
+        if self.functions.values().any(|function| function.is_awaitable) {
             inputs.push("__sp_async", MontyObject::bool(rewritten.is_async));
         }
         if self.handles.n_classes() > self.n_shown_classes {
@@ -149,17 +141,15 @@ impl MontyInterpreter {
     }
 
     /// Runs the parts of the prelude that the cell needs and the session has not loaded yet.
-    fn load(&mut self, repl: Box<MontyRepl>, parts: &[String]) -> Result<MontyRepl, String> {
+    fn load(&mut self, repl: Box<MontyRepl>, parts: &[String]) -> Result<MontyRepl, InterpreterError> {
         let mut repl = *repl;
         for part in parts {
             self.sources.add_prelude(repl.next_script_name());
-            repl.feed_run(part, vec![], PrintWriter::Disabled)
-                .map_err(|error| format!("the prelude does not run: {error}"))?;
+            repl.feed_run(part, vec![], PrintWriter::Disabled).map_err(|error| broken_prelude(&error))?;
         }
         Ok(repl)
     }
 
-    /// Runs until the host is needed or the cell ends.
     fn drive(&mut self, mut progress: Progress) -> Step {
         loop {
             let at = match progress {
@@ -185,7 +175,6 @@ impl MontyInterpreter {
         }
     }
 
-    /// Handles a call to a host or prelude function.
     fn called(&mut self, call: ReplFunctionCall) -> Turn {
         if let Some(id) = call.object_id {
             return match self.handles.get(id).cloned() {
@@ -201,12 +190,12 @@ impl MontyInterpreter {
                 }
             };
         }
-        if self.functions.get(&call.function_name) == Some(&false) {
+        if self.functions.get(&call.function_name).is_some_and(|function| !function.is_awaitable) {
             return self.ask(call, None, false);
         }
         for (way, is_awaited) in [(names::NOW, false), (names::LATER, true)] {
             if let Some(name) = call.function_name.strip_prefix(way)
-                && self.functions.get(name) == Some(&true)
+                && self.functions.get(name).is_some_and(|function| function.is_awaitable)
             {
                 return self.ask(call, None, is_awaited);
             }
@@ -285,6 +274,7 @@ impl MontyInterpreter {
 
     fn answered(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {
         let finish = || MontyException::new(ExcType::SystemExit, None);
+        let protocol = |what: &str| Err(InterpreterError::Protocol { what: what.to_owned() });
         let progress = match mem::replace(&mut self.state, State::Gone) {
             State::Call(call) => {
                 let reply = only(replies)?;
@@ -317,11 +307,9 @@ impl MontyInterpreter {
             }
             State::Idle(repl) => {
                 self.state = State::Idle(repl);
-                return Err(InterpreterError::Protocol { what: "a reply came without a call".to_owned() });
+                return protocol("a reply came without a call");
             }
-            State::Gone => {
-                return Err(InterpreterError::Protocol { what: "the interpreter has ended".to_owned() });
-            }
+            State::Gone => return protocol("the interpreter has ended"),
         };
         Ok(self.drive(progress))
     }
@@ -335,7 +323,6 @@ impl MontyInterpreter {
         }
     }
 
-    /// An exception by its class name.
     fn exception(&self, kind: &str, message: String) -> MontyException {
         if !self.exceptions.iter().any(|name| name == kind)
             && let Ok(exc_type) = kind.parse::<ExcType>()
@@ -345,7 +332,6 @@ impl MontyInterpreter {
         MontyException::new(ExcType::Exception, Some(format!("{MARK}h:{kind}{MARK}{message}")))
     }
 
-    /// The cell ended with an exception.
     fn failed(&mut self, error: ReplStartError) -> Step {
         self.state = State::Idle(Box::new(error.repl));
         if self.cell.is_finished {
@@ -401,7 +387,6 @@ impl Interpreter for MontyInterpreter {
     }
 }
 
-/// The reply to a single call.
 fn only(replies: Vec<HostReply>) -> Result<HostReply, InterpreterError> {
     match <[HostReply; 1]>::try_from(replies) {
         Ok([reply]) => Ok(reply),
@@ -413,11 +398,14 @@ fn wrong_count(n_calls: usize, n_replies: usize) -> InterpreterError {
     InterpreterError::Protocol { what: format!("{n_replies} replies to {n_calls} calls") }
 }
 
-/// A cell that cannot be run at all.
 #[derive(Debug)]
 struct RefusedCell {
     kind: &'static str,
     message: String,
     start: usize,
     end: usize,
+}
+
+fn broken_prelude(error: &dyn std::fmt::Display) -> InterpreterError {
+    InterpreterError::Protocol { what: format!("the prelude does not run: {error}") }
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use self::host::{Worker, WorkerInterpreter};
-use crate::cpython::{self, Python};
-use crate::worker::{Process, WorkerCommand, spawn_later};
-use crate::{Interpreter, InterpreterError, Setup};
+use crate::cpython;
+use crate::worker::{Process, spawn_later};
+use crate::{Interpreter, InterpreterError, Python, Setup, WorkerCommand};
 
 /// The maximum number of idle workers. Sessions run in parallel only if a tree of frames does.
 const IDLE_MAX: usize = 4;
@@ -25,7 +25,6 @@ impl WorkerKind {
         Self::Cpython(cpython::Launch::new(worker, python))
     }
 
-    /// Starts a worker for sessions with this much memory.
     fn start(&self, memory_bytes_max: u64) -> Result<Worker, InterpreterError> {
         match self {
             Self::Monty(command) => Ok(Worker::new(Process::start(command)?, None)),
@@ -53,7 +52,6 @@ impl Pool {
         })
     }
 
-    /// Which interpreter the workers run.
     pub(crate) fn backend(&self) -> &'static str {
         match self.kind {
             WorkerKind::Monty(_) => "monty",
@@ -61,7 +59,6 @@ impl Pool {
         }
     }
 
-    /// Opens a session in an idle worker or a new one.
     pub(crate) fn open(self: &Arc<Self>, setup: &Setup) -> Result<Box<dyn Interpreter>, InterpreterError> {
         let memory_bytes_max = setup.limits.memory_bytes_max;
         self.memory_bytes_max.store(memory_bytes_max, Ordering::Relaxed);
@@ -92,7 +89,6 @@ impl Pool {
         std::iter::from_fn(|| idle.pop()).find_map(|mut worker| is_fit(&mut worker).then_some(worker))
     }
 
-    /// Starts a worker in the background if none is idle.
     fn start_ahead(self: &Arc<Self>) {
         let n_idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
         if n_idle > 0 || self.is_starting.swap(true, Ordering::Relaxed) {

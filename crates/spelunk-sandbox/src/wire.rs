@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 pub use cell::{CellEnd, HostCall, HostReply, Output, Raised, Step};
 pub(crate) use message::{Confine, Request, Response, Survey, Work};
 pub use setup::{HostFunction, SandboxLimits, Setup};
+pub use value::parse_json;
 
 /// The longest frame to a worker: a setup with all its variables.
 pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
@@ -24,15 +25,11 @@ pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
 pub(crate) const RESPONSE_BYTES_MAX: usize = 128 << 20;
 const READ_BYTES: usize = 64 << 10;
 
-/// Why a frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("a frame of {n_bytes} bytes; the maximum is {bytes_max}")]
-    Long { n_bytes: usize, bytes_max: usize },
-    #[error("a frame of more than {values_max} values")]
-    Crowded { values_max: usize },
-    #[error("a frame nested deeper than {depth_max}")]
-    Deep { depth_max: usize },
+    /// A smaller message would have succeeded.
+    #[error("a frame {0}")]
+    Size(String),
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     #[error("{0}")]
@@ -40,12 +37,12 @@ pub(crate) enum WireError {
 }
 
 impl WireError {
-    /// Whether a smaller message would have succeeded.
     pub(crate) fn is_size(&self) -> bool {
-        match self {
-            Self::Long { .. } | Self::Crowded { .. } | Self::Deep { .. } => true,
-            Self::Json(_) | Self::Io(_) => false,
-        }
+        matches!(self, Self::Size(_))
+    }
+
+    fn long(n_bytes: usize, bytes_max: usize) -> Self {
+        Self::Size(format!("of {n_bytes} bytes; the maximum is {bytes_max}"))
     }
 }
 
@@ -60,17 +57,15 @@ pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<
     Ok(frame)
 }
 
-/// The four-byte header of a frame.
 pub(crate) fn head(n_bytes: usize, bytes_max: usize) -> Result<[u8; 4], WireError> {
     let length = u32::try_from(n_bytes).ok().filter(|_| n_bytes <= bytes_max);
-    Ok(length.ok_or(WireError::Long { n_bytes, bytes_max })?.to_le_bytes())
+    Ok(length.ok_or_else(|| WireError::long(n_bytes, bytes_max))?.to_le_bytes())
 }
 
-/// The length in a frame's header.
 pub(crate) fn announced(head: [u8; 4], bytes_max: usize) -> Result<usize, WireError> {
     let n_bytes = usize::try_from(u32::from_le_bytes(head)).unwrap_or(usize::MAX);
     if n_bytes > bytes_max {
-        return Err(WireError::Long { n_bytes, bytes_max });
+        return Err(WireError::long(n_bytes, bytes_max));
     }
     Ok(n_bytes)
 }

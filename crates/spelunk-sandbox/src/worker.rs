@@ -11,22 +11,10 @@ mod spawner;
 mod syscalls;
 mod work;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
 pub(crate) use process::{Deadline, Process};
 pub use serve::serve_stdio;
 pub(crate) use spawner::later as spawn_later;
-pub use work::{Task, start_work};
+pub use work::start_work;
 
 /// A cell counts as stuck after this many times its CPU limit in wall-clock time: other programs run, too.
 pub(crate) const CLOCK_FACTOR: u64 = 20;
-
-/// How to start a worker: a program that calls [`serve_stdio`] when given these arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerCommand {
-    /// The program, by its absolute path.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-}

@@ -12,7 +12,8 @@ impl Desk {
         let bytes = bytes.into();
         let (was, new) = self.admit(path, |_| bytes.len() as u64)?;
         self.bytes = self.bytes - was + bytes.len() as u64;
-        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(FileContent::new(bytes)));
+        Arc::make_mut(&mut self.files)
+            .insert(path.clone(), Arc::new(FileContent { bytes, ..FileContent::default() }));
         Arc::make_mut(&mut self.directories).extend(new);
         Ok(())
     }
@@ -50,9 +51,7 @@ impl Desk {
     pub fn make_directory(&mut self, path: &DeskPath) -> Result<(), DeskError> {
         match self.entry(path) {
             Some(Entry::Directory) => return Ok(()),
-            Some(Entry::File { .. } | Entry::Document { .. }) => {
-                return Err(DeskError::Exists { path: path.clone() });
-            }
+            Some(_) => return Err(DeskError::Exists { path: path.clone() }),
             None => Zone::require_write(path)?,
         }
         let new = self.directories_to_make(Some(path.clone()))?;
@@ -64,12 +63,10 @@ impl Desk {
     /// Removes a file or an empty directory, for the model.
     pub fn remove(&mut self, path: &DeskPath) -> Result<(), DeskError> {
         Zone::require_write(path)?;
-        match self.require(path)? {
-            Entry::Directory if !self.list(path)?.is_empty() => {
-                Err(DeskError::NotEmpty { path: path.clone() })
-            }
-            Entry::Directory | Entry::File { .. } | Entry::Document { .. } => self.remove_all(path),
+        if self.require(path)? == Entry::Directory && !self.list(path)?.is_empty() {
+            return Err(DeskError::NotEmpty { path: path.clone() });
         }
+        self.remove_all(path)
     }
 
     /// Removes a file, or a directory and its contents, for the model.
@@ -96,9 +93,8 @@ impl Desk {
             return Ok(());
         }
         if Zone::is_fixed(from) || Zone::is_fixed(to) || to.is_within(from) {
-            return Err(DeskError::ReadOnly {
-                path: if Zone::is_fixed(from) { from.clone() } else { to.clone() },
-            });
+            let path = if Zone::is_fixed(from) { from } else { to };
+            return Err(DeskError::ReadOnly { path: path.clone() });
         }
         match (kind, self.entry(to)) {
             (_, None) | (Entry::File { .. }, Some(Entry::File { .. })) => {}
@@ -107,25 +103,19 @@ impl Desk {
                 return Err(DeskError::NotEmpty { path: to.clone() });
             }
             (Entry::Directory, Some(_)) => return Err(DeskError::NotDirectory { path: to.clone() }),
-            (Entry::File { .. } | Entry::Document { .. }, Some(_)) => {
-                return Err(DeskError::IsDirectory { path: to.clone() });
-            }
+            (_, Some(_)) => return Err(DeskError::IsDirectory { path: to.clone() }),
         }
         let above = self.directories_to_make(to.parent())?;
         let moved = |path: &DeskPath| match path.as_str().strip_prefix(from.as_str()) {
             Some("") => Ok(to.clone()),
-            Some(rest) => to.join(rest.trim_start_matches('/')),
-            None => Ok(path.clone()),
+            Some(rest) if path.is_within(from) => to.join(rest.trim_start_matches('/')),
+            Some(_) | None => Ok(path.clone()),
         };
         // New paths may be too long; all of them are checked before anything moves.
-        let is_moving = |path: &DeskPath| path.is_within(from);
-        let files: Vec<DeskPath> = self.files.keys().filter(|path| is_moving(path)).cloned().collect();
+        let files: Vec<DeskPath> = self.files.keys().filter(|path| path.is_within(from)).cloned().collect();
         let new_names = files.iter().map(moved).collect::<Result<Vec<_>, _>>()?;
-        let directories: BTreeSet<DeskPath> = self
-            .directories
-            .iter()
-            .map(|path| if is_moving(path) { moved(path) } else { Ok(path.clone()) })
-            .collect::<Result<_, _>>()?;
+        let mut directories: BTreeSet<DeskPath> =
+            self.directories.iter().map(moved).collect::<Result<_, _>>()?;
         self.discard(to);
         let all = Arc::make_mut(&mut self.files);
         for (old, new) in files.iter().zip(new_names) {
@@ -133,8 +123,8 @@ impl Desk {
                 all.insert(new, body);
             }
         }
+        directories.extend(above);
         self.directories = Arc::new(directories);
-        Arc::make_mut(&mut self.directories).extend(above);
         Ok(())
     }
 
@@ -176,11 +166,8 @@ impl Desk {
     fn require_room_for(&self, n_more: u64) -> Result<(), DeskError> {
         let n_held = (self.files.len() + self.directories.len()) as u64;
         let files_max = self.limits.files_max;
-        if n_held.saturating_add(n_more) > files_max {
-            Err(DeskError::TooManyFiles { files_max })
-        } else {
-            Ok(())
-        }
+        let has_room = n_held.saturating_add(n_more) <= files_max;
+        has_room.then_some(()).ok_or(DeskError::TooManyFiles { files_max })
     }
 
     /// The directories from here up that do not exist yet.
@@ -190,9 +177,7 @@ impl Desk {
         while let Some(path) = next {
             match self.entry(&path) {
                 Some(Entry::Directory) => break,
-                Some(Entry::File { .. } | Entry::Document { .. }) => {
-                    return Err(DeskError::NotDirectory { path });
-                }
+                Some(_) => return Err(DeskError::NotDirectory { path }),
                 None => {}
             }
             next = path.parent();

@@ -31,24 +31,17 @@ impl Desk {
 
     /// The entries of a directory, sorted by name.
     pub fn list(&self, directory: &DeskPath) -> Result<Vec<(String, Entry)>, DeskError> {
-        match self.require(directory)? {
-            Entry::Directory => {}
-            Entry::File { .. } | Entry::Document { .. } => {
-                return Err(DeskError::NotDirectory { path: directory.clone() });
-            }
-        }
-        let mut found: BTreeMap<String, Entry> = BTreeMap::new();
-        for (path, bytes) in self.files_within(directory) {
-            if path.parent().as_ref() == Some(directory) {
-                found.insert(path.name().to_owned(), Entry::File { bytes: bytes.len() as u64 });
-            }
+        if self.require(directory)? != Entry::Directory {
+            return Err(DeskError::NotDirectory { path: directory.clone() });
         }
         let fixed = Zone::ALL.iter().filter(|zone| zone.is_directory).map(|zone| DeskPath::of(zone.path));
-        for path in fixed.chain(self.directories.iter().cloned()) {
-            if path.parent().as_ref() == Some(directory) {
-                found.insert(path.name().to_owned(), Entry::Directory);
-            }
-        }
+        let directories = fixed.chain(self.directories.iter().cloned()).map(|path| (path, Entry::Directory));
+        let file =
+            |(path, bytes): (&DeskPath, &[u8])| (path.clone(), Entry::File { bytes: bytes.len() as u64 });
+        let own = self.files_within(directory).map(file).chain(directories);
+        let own = own.filter(|(path, _)| path.parent().as_ref() == Some(directory));
+        let mut found: BTreeMap<String, Entry> =
+            own.map(|(path, entry)| (path.name().to_owned(), entry)).collect();
         if let Some(mounts) = &self.mounts {
             found.extend(mounts.list(directory));
         }
@@ -58,7 +51,7 @@ impl Desk {
     /// The bytes of a file, or of a document that is not too large to read whole.
     pub fn read(&self, path: &DeskPath) -> Result<Cow<'_, [u8]>, DeskError> {
         if let Some(body) = self.files.get(path) {
-            return Ok(Cow::Borrowed(body.bytes()));
+            return Ok(Cow::Borrowed(&body.bytes));
         }
         let (mounts, document) = self.document(path)?;
         let (bytes, bytes_max) = (document.bytes, self.limits.document_bytes_max);
@@ -88,7 +81,7 @@ impl Desk {
             let (mounts, document) = self.document(path)?;
             return Ok(mounts.read_lines(document, first, n_max)?);
         };
-        Ok(lines_of(body.bytes(), first, n_max))
+        Ok(lines_of(&body.bytes, first, n_max))
     }
 
     /// The text between two offsets, narrowed to whole characters and to the end of the text.
@@ -98,12 +91,12 @@ impl Desk {
             return Ok(mounts.read_bytes(document, range)?);
         };
         let at = |offset: u64| usize::try_from(offset.min(body.len())).unwrap_or(usize::MAX);
-        let bytes = body.bytes().get(at(range.start)..at(range.end)).unwrap_or_default();
+        let bytes = body.bytes.get(at(range.start)..at(range.end)).unwrap_or_default();
         Ok(String::from_utf8_lossy(whole_chars(bytes)).into_owned())
     }
 
     pub(crate) fn files_within(&self, path: &DeskPath) -> impl Iterator<Item = (&DeskPath, &[u8])> {
-        path.range_in(&self.files).map(|(path, body)| (path, body.bytes()))
+        path.range_in(&self.files).map(|(path, body)| (path, body.bytes.as_slice()))
     }
 
     /// The mounted documents at or below a path, with their names in the mounted view.
@@ -128,12 +121,11 @@ impl Desk {
         {
             return Ok((mounts, document));
         }
-        match self.require(path)? {
-            Entry::Directory => Err(DeskError::IsDirectory { path: path.clone() }),
-            Entry::File { .. } | Entry::Document { .. } => {
-                Err(DeskError::NotFound { path: path.clone(), nearest: None })
-            }
-        }
+        let path = path.clone();
+        Err(match self.require(&path)? {
+            Entry::Directory => DeskError::IsDirectory { path },
+            Entry::File { .. } | Entry::Document { .. } => DeskError::NotFound { path, nearest: None },
+        })
     }
 
     /// The path that was probably meant: the same name elsewhere, or in different case.
@@ -157,7 +149,6 @@ impl Desk {
     }
 }
 
-/// Drops partial characters at either end.
 fn whole_chars(bytes: &[u8]) -> &[u8] {
     /// The most continuation bytes of a UTF-8 character.
     const BEHIND_MAX: usize = 3;

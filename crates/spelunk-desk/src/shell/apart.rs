@@ -225,9 +225,7 @@ fn on_desk(path: &str) -> Result<DeskPath, Refusal> {
 fn require_parent(desk: &Desk, path: &DeskPath) -> Result<(), Refusal> {
     match path.parent().map(|parent| desk.entry(&parent)) {
         None | Some(Some(Entry::Directory)) => Ok(()),
-        Some(Some(Entry::File { .. } | Entry::Document { .. })) => {
-            Err(Refusal::of(ErrorKind::NotADirectory, NOT_DIRECTORY))
-        }
+        Some(Some(_)) => Err(Refusal::of(ErrorKind::NotADirectory, NOT_DIRECTORY)),
         Some(None) => Err(Refusal::of(ErrorKind::NotFound, NOT_FOUND)),
     }
 }
@@ -277,10 +275,10 @@ const NULL: FileMeta = FileMeta { is_directory: false, bytes: 0, mode: 0o666 };
 
 fn stat(desk: &Desk, path: &str) -> Result<FileMeta, Refusal> {
     match target(path)? {
-        Target::OnDesk(path) => match desk.entry(&path) {
-            Some(entry) => Ok(meta(&path, entry)),
-            None => Err(Refusal::of(ErrorKind::NotFound, NOT_FOUND)),
-        },
+        Target::OnDesk(path) => {
+            let entry = desk.entry(&path).ok_or_else(|| Refusal::of(ErrorKind::NotFound, NOT_FOUND))?;
+            Ok(meta(&path, entry))
+        }
         Target::Devices => Ok(DEVICES),
         Target::Null => Ok(NULL),
     }
@@ -302,21 +300,13 @@ fn list(desk: &Desk, path: &str) -> Result<Vec<(String, FileMeta)>, Refusal> {
 
 fn meta(path: &DeskPath, entry: Entry) -> FileMeta {
     let may_write = Zone::rights(path) == Rights::Write;
-    match entry {
-        Entry::Directory => {
-            FileMeta { is_directory: true, bytes: 0, mode: if may_write { 0o755 } else { 0o555 } }
-        }
+    let is_script = path.name().rsplit_once('.').is_some_and(|(_, extension)| extension == "sh");
+    let (bytes, mode) = match entry {
+        Entry::Directory => (0, if may_write { 0o755 } else { 0o555 }),
         // `chmod +x` has nowhere to store its bit: a script is recognised by its name and a readable size.
-        Entry::File { bytes } if is_script(path) && bytes <= EXECUTABLE_BYTES_MAX => {
-            FileMeta { is_directory: false, bytes, mode: 0o755 }
-        }
-        Entry::File { bytes } => {
-            FileMeta { is_directory: false, bytes, mode: if may_write { 0o644 } else { 0o444 } }
-        }
-        Entry::Document { bytes } => FileMeta { is_directory: false, bytes, mode: 0o444 },
-    }
-}
-
-fn is_script(path: &DeskPath) -> bool {
-    path.name().rsplit_once('.').is_some_and(|(_, extension)| extension == "sh")
+        Entry::File { bytes } if is_script && bytes <= EXECUTABLE_BYTES_MAX => (bytes, 0o755),
+        Entry::File { bytes } => (bytes, if may_write { 0o644 } else { 0o444 }),
+        Entry::Document { bytes } => (bytes, 0o444),
+    };
+    FileMeta { is_directory: entry == Entry::Directory, bytes, mode }
 }

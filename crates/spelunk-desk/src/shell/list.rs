@@ -33,11 +33,10 @@ impl Builtin for List {
         listing.add(files);
         let is_headed = names.len() > 1 || listing.has('R');
         directories.sort_unstable();
-        if listing.has('r') {
+        // The next directory is the last one in the list.
+        if !listing.has('r') {
             directories.reverse();
         }
-        // The next directory is the last one in the list.
-        directories.reverse();
         while let Some(name) = directories.pop() {
             if listing.text.len() > LISTING_BYTES_MAX {
                 complaints.push_str("ls: the listing is too long; name fewer directories\n");

@@ -28,7 +28,6 @@ pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkE
     send(&mut **line, &FileRequest::Ended(ended))
 }
 
-/// The desk at the other end of the connection.
 struct RemoteFiles {
     line: Mutex<Box<dyn WorkLine>>,
     limits: ScriptLimits,

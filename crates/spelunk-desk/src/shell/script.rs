@@ -24,7 +24,6 @@ const GUARDED_BYTES: usize = 32 * 1024 * 1024;
 /// Pipeline stages open at once; `&` runs its command synchronously.
 const JOBS_MAX: usize = 64;
 
-/// Runs a script to its end or to a limit.
 pub(super) fn run(
     files: Arc<dyn FileSystem>,
     script: &str,
@@ -66,8 +65,8 @@ fn on_thread(
         Arc::new(Guard::here(GUARDED_BYTES, usize::try_from(limits.script_bytes_max).unwrap_or(usize::MAX)));
     let mut bash = interpreter(files, limits, &guard);
     // Output printed before a limit is hit is worth showing.
-    let printed = Arc::new(Mutex::new(CapturedOutput::new(limits.output_bytes_max)));
-    let mut options = ExecOptions::new().streaming(watch(&printed));
+    let printed = Arc::new(Mutex::new([Vec::new(), Vec::new()]));
+    let mut options = ExecOptions::new().streaming(watch(&printed, limits.output_bytes_max));
     if let Some(stdin) = stdin {
         options = options.stdin(stdin);
     }
@@ -104,38 +103,24 @@ fn of_result(result: &ExecResult) -> ScriptEnd {
     }
 }
 
-fn of_error(error: &bashkit::Error, printed: &CapturedOutput) -> ScriptEnd {
+fn of_error(error: &bashkit::Error, [stdout, stderr]: &Printed) -> ScriptEnd {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let ended = refused(&shorten(&error.to_string(), 500));
-    ScriptEnd { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
+    ScriptEnd { stdout: text(stdout), stderr: text(stderr), ..ended }
 }
 
-/// The output of a script so far, up to a limit.
-#[derive(Debug)]
-struct CapturedOutput {
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    bytes_max: usize,
-}
+/// The output and the error output of a script so far, each up to a limit.
+type Printed = [Vec<u8>; 2];
 
-impl CapturedOutput {
-    fn new(bytes_max: u64) -> Self {
-        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
-        Self { stdout: Vec::new(), stderr: Vec::new(), bytes_max }
-    }
-
-    fn add(&mut self, stdout: &[u8], stderr: &[u8]) {
-        for (kept, more) in [(&mut self.stdout, stdout), (&mut self.stderr, stderr)] {
-            let room = self.bytes_max.saturating_sub(kept.len());
+fn watch(printed: &Arc<Mutex<Printed>>, bytes_max: u64) -> OutputCallback {
+    let printed = Arc::clone(printed);
+    let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    Box::new(move |stdout, stderr| {
+        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        for (kept, more) in printed.iter_mut().zip([stdout.as_bytes(), stderr.as_bytes()]) {
+            let room = bytes_max.saturating_sub(kept.len());
             kept.extend_from_slice(more.get(..room).unwrap_or(more));
         }
-    }
-}
-
-fn watch(printed: &Arc<Mutex<CapturedOutput>>) -> OutputCallback {
-    let printed = Arc::clone(printed);
-    Box::new(move |stdout, stderr| {
-        printed.lock().unwrap_or_else(PoisonError::into_inner).add(stdout.as_bytes(), stderr.as_bytes());
     })
 }
 
@@ -192,7 +177,6 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
     builder.build()
 }
 
-/// A removed command that reports why.
 struct Refused {
     name: &'static str,
     why: &'static str,

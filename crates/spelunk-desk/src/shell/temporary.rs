@@ -3,7 +3,6 @@
 use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
 
 const TEMPLATE: &str = "/tmp/tmp.XXXXXXXXXX";
-/// How many `X` a template needs.
 const PLACES_MIN: usize = 3;
 /// How many names are tried. A script may run as many commands, and a desk holds fewer files.
 const NAMES_MAX: u32 = 10_000;

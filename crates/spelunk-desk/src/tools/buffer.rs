@@ -51,11 +51,8 @@ fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> R
     let held = if desk.entry(path).is_some() { parts(desk, name, path)? } else { Vec::new() };
     let n_parts = held.len() as u64 + 1;
     if n_parts > PARTS_MAX {
-        return Err(DeskError::TooMuch {
-            what: format!("buffer `{name}`, in parts,"),
-            max: PARTS_MAX,
-            would: n_parts,
-        });
+        let what = format!("buffer `{name}`, in parts,");
+        return Err(DeskError::TooMuch { what, max: PARTS_MAX, would: n_parts });
     }
     desk.put_more(path, format!("{}\n", Value::from(text)).as_bytes())?;
     let n_chars =
@@ -67,12 +64,9 @@ fn read(desk: &Desk, name: &str, path: &DeskPath, arguments: &wire::Buffer) -> R
     let parts = parts(desk, name, path)?;
     let as_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = arguments.first.unwrap_or(1).max(1);
-    let wanted: Vec<&str> = parts
-        .iter()
-        .skip(as_usize(first - 1))
-        .take(arguments.limit.map_or(usize::MAX, as_usize))
-        .map(String::as_str)
-        .collect();
+    let n_max = arguments.limit.map_or(usize::MAX, as_usize);
+    let wanted = parts.iter().skip(as_usize(first - 1)).take(n_max);
+    let wanted: Vec<&str> = wanted.map(String::as_str).collect();
     let last = first - 1 + wanted.len() as u64;
     let text = wanted.join(arguments.join.as_deref().unwrap_or("\n"));
     let text =
@@ -118,10 +112,8 @@ fn assemble(
     arguments: &wire::Buffer,
 ) -> Result<String, DeskError> {
     let Some(target) = arguments.path.as_deref() else {
-        return Err(refused(
-            "Buffer",
-            "`path` is missing: the file to assemble into, such as `output/answer.md`",
-        ));
+        let why = "`path` is missing: the file to assemble into, such as `output/answer.md`";
+        return Err(refused("Buffer", why));
     };
     let target = DeskPath::parse(target)?;
     let parts = parts(desk, name, path)?;
@@ -159,9 +151,5 @@ fn parts(desk: &Desk, name: &str, path: &DeskPath) -> Result<Vec<String>, DeskEr
 }
 
 fn size(n_parts: u64, n_chars: u64) -> String {
-    format!(
-        "{}, {}",
-        show::counted(n_parts, "part", "parts"),
-        show::counted(n_chars, "character", "characters")
-    )
+    show::counted(n_parts, "part", "parts") + ", " + &show::counted(n_chars, "character", "characters")
 }

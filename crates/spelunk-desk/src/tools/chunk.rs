@@ -15,11 +15,9 @@ use crate::{Desk, DeskError, DeskPath, Zone, show};
 
 /// The message if a file to be cut by headings has none.
 pub const NO_HEADINGS: &str = "has no headings";
-/// How many chunks the outcome lists.
 const SHOWN_MAX: usize = 12;
 /// The maximum number of chunks of one file: a manifest of this many is as large as a file may be.
 const CHUNKS_MAX: usize = 50_000;
-/// The maximum tokens, lines or paragraphs of a chunk.
 const SIZE_MAX: u64 = 1_000_000;
 
 pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {

@@ -7,10 +7,8 @@ use spelunk_types::shorten;
 use super::{arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
-/// Characters shown of a text in an error.
 const SHOWN_CHARS_MAX: usize = 80;
 const NEAR_LINES_MAX: usize = 6;
-/// Locations listed if there are several.
 const PLACES_MAX: usize = 10;
 
 pub(super) fn write(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {

@@ -29,7 +29,7 @@ fn the_system_text_is_marked_for_the_cache() {
     check(
         &Prompt::single("S", "U", 7),
         &expect![[
-            r#"{"model":"m","max_tokens":7,"system":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"U"}],"stream":true}"#
+            r#"{"max_tokens":7,"messages":[{"content":"U","role":"user"}],"model":"m","stream":true,"system":[{"cache_control":{"type":"ephemeral"},"text":"S","type":"text"}]}"#
         ]],
     );
 }
@@ -39,7 +39,7 @@ fn an_empty_system_text_is_left_out() {
     check(
         &Prompt::single("", "U", 7),
         &expect![[
-            r#"{"model":"m","max_tokens":7,"messages":[{"role":"user","content":"U"}],"stream":true}"#
+            r#"{"max_tokens":7,"messages":[{"content":"U","role":"user"}],"model":"m","stream":true}"#
         ]],
     );
 }
@@ -66,7 +66,7 @@ fn a_conversation_is_marked_at_the_last_two_turns_of_the_user() {
     check(
         &Prompt { messages, ..Prompt::single("S", "", 7) },
         &expect![[
-            r#"{"model":"m","max_tokens":7,"system":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"A"},{"role":"assistant","content":"B"},{"role":"user","content":[{"type":"text","text":"C","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"D"},{"role":"user","content":[{"type":"text","text":"E","cache_control":{"type":"ephemeral"}}]}],"stream":true}"#
+            r#"{"max_tokens":7,"messages":[{"content":"A","role":"user"},{"content":"B","role":"assistant"},{"content":[{"cache_control":{"type":"ephemeral"},"text":"C","type":"text"}],"role":"user"},{"content":"D","role":"assistant"},{"content":[{"cache_control":{"type":"ephemeral"},"text":"E","type":"text"}],"role":"user"}],"model":"m","stream":true,"system":[{"cache_control":{"type":"ephemeral"},"text":"S","type":"text"}]}"#
         ]],
     );
 }
@@ -91,7 +91,7 @@ fn tools_their_results_and_a_closed_schema_are_sent() {
     check(
         &prompt,
         &expect![[
-            r#"{"model":"m","max_tokens":7,"messages":[{"role":"user","content":[{"type":"text","text":"U","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"Hm."},{"type":"tool_use","id":"c1","name":"grep","input":{"q":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"R","is_error":true,"cache_control":{"type":"ephemeral"}}]}],"stream":true,"tools":[{"name":"grep","description":"D","input_schema":{}}],"tool_choice":{"type":"any"},"output_config":{"format":{"type":"json_schema","schema":{"additionalProperties":false,"type":"object"}}}}"#
+            r#"{"max_tokens":7,"messages":[{"content":[{"cache_control":{"type":"ephemeral"},"text":"U","type":"text"}],"role":"user"},{"content":[{"text":"Hm.","type":"text"},{"id":"c1","input":{"q":1},"name":"grep","type":"tool_use"}],"role":"assistant"},{"content":[{"cache_control":{"type":"ephemeral"},"content":"R","is_error":true,"tool_use_id":"c1","type":"tool_result"}],"role":"user"}],"model":"m","output_config":{"format":{"schema":{"additionalProperties":false,"type":"object"},"type":"json_schema"}},"stream":true,"tool_choice":{"type":"any"},"tools":[{"description":"D","input_schema":{},"name":"grep"}]}"#
         ]],
     );
 }
@@ -128,7 +128,7 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
-        crate::hostile::feed(Decoder::new, &events);
+    fn no_reply_makes_it_panic(events in crate::reply::tests::events(WORDS)) {
+        crate::reply::tests::feed(Decoder::new, &events);
     }
 }

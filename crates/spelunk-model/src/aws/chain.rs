@@ -10,9 +10,7 @@ use super::keys::{AwsAuth, AwsKeys, Now};
 use super::profile::{profile, words};
 use crate::{ModelError, Secret};
 
-/// The credential endpoint for containers.
 const CONTAINER_HOST: &str = "http://169.254.170.2";
-/// The metadata service of AWS machines.
 const METADATA_HOST: &str = "http://169.254.169.254";
 /// Hosts besides this machine that are trusted over plain HTTP.
 const CONTAINER_ADDRESSES: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
@@ -68,15 +66,10 @@ impl AwsSettings {
         named.map(str::to_owned).or_else(|| self.profile()?.remove("region"))
     }
 
-    /// The Bedrock API key, which needs no signature.
-    pub fn bearer_token(&self) -> Option<Secret> {
-        self.variable("AWS_BEARER_TOKEN_BEDROCK").map(Secret::new)
-    }
-
-    /// How requests are authenticated: with the API key if there is one, otherwise with a signature.
+    /// How requests are authenticated: with the Bedrock API key if there is one, otherwise with a signature.
     pub fn auth(&self, now: Now) -> Result<AwsAuth, ModelError> {
-        match self.bearer_token() {
-            Some(token) => Ok(AwsAuth::Bearer(token)),
+        match self.variable("AWS_BEARER_TOKEN_BEDROCK") {
+            Some(token) => Ok(AwsAuth::Bearer(Secret::new(token))),
             None => Ok(AwsAuth::Signed { source: self.source()?, now }),
         }
     }

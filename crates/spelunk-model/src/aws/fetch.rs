@@ -116,7 +116,6 @@ async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
     String::from_utf8(body).map_err(|_| missing("the response of the credentials service is not text"))
 }
 
-/// Parses the JSON format that all of them use.
 fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
     // The parser's error would quote its input, which may contain a key.
     let read: Option<Credentials> = serde_json::from_str(text).ok();

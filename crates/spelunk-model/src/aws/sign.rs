@@ -6,7 +6,6 @@ use spelunk_types::hex;
 
 use crate::Secret;
 
-/// The signed parts of a request.
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     /// As sent, escapes included.

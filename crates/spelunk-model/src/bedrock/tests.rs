@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{Part, Secret, ToolCall, ToolResult};
+use crate::{Part, Secret, Tool, ToolCall, ToolResult};
 
 fn model(name: &str) -> BedrockModel {
     let options = ModelOptions {
@@ -32,14 +32,14 @@ fn a_model_that_caches_gets_cache_points_and_another_none() {
         "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
         &prompt,
         &expect![[
-            r#"{"system":[{"text":"S"},{"cachePoint":{"type":"default"}}],"messages":[{"role":"user","content":[{"text":"A"},{"cachePoint":{"type":"default"}}]},{"role":"assistant","content":[{"text":"B"}]},{"role":"user","content":[{"text":"C"},{"cachePoint":{"type":"default"}}]}],"inferenceConfig":{"maxTokens":7}}"#
+            r#"{"inferenceConfig":{"maxTokens":7},"messages":[{"content":[{"text":"A"},{"cachePoint":{"type":"default"}}],"role":"user"},{"content":[{"text":"B"}],"role":"assistant"},{"content":[{"text":"C"},{"cachePoint":{"type":"default"}}],"role":"user"}],"system":[{"text":"S"},{"cachePoint":{"type":"default"}}]}"#
         ]],
     );
     check(
         "meta.llama3-3-70b-instruct-v1:0",
         &prompt,
         &expect![[
-            r#"{"system":[{"text":"S"}],"messages":[{"role":"user","content":[{"text":"A"}]},{"role":"assistant","content":[{"text":"B"}]},{"role":"user","content":[{"text":"C"}]}],"inferenceConfig":{"maxTokens":7}}"#
+            r#"{"inferenceConfig":{"maxTokens":7},"messages":[{"content":[{"text":"A"}],"role":"user"},{"content":[{"text":"B"}],"role":"assistant"},{"content":[{"text":"C"}],"role":"user"}],"system":[{"text":"S"}]}"#
         ]],
     );
     assert!(!caches("anthropic.claude-3-haiku-20240307-v1:0"));
@@ -53,7 +53,7 @@ fn a_schema_is_a_tool_that_has_to_be_called() {
         "m",
         &prompt,
         &expect![[
-            r#"{"messages":[{"role":"user","content":[{"text":"U"}]}],"inferenceConfig":{"maxTokens":7},"toolConfig":{"tools":[{"toolSpec":{"name":"spelunk_answer","description":"Gives the final answer.","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"tool":{"name":"spelunk_answer"}}}}"#
+            r#"{"inferenceConfig":{"maxTokens":7},"messages":[{"content":[{"text":"U"}],"role":"user"}],"toolConfig":{"toolChoice":{"tool":{"name":"spelunk_answer"}},"tools":[{"toolSpec":{"description":"Gives the final answer.","inputSchema":{"json":{"type":"object"}},"name":"spelunk_answer"}}]}}"#
         ]],
     );
 }
@@ -70,7 +70,7 @@ fn tools_their_calls_and_their_results_are_blocks() {
         "m",
         &prompt,
         &expect![[
-            r#"{"messages":[{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"grep","input":{"q":1}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"R"}],"status":"error"}}]}],"inferenceConfig":{"maxTokens":7},"toolConfig":{"tools":[{"toolSpec":{"name":"grep","inputSchema":{"json":{}}}}]}}"#
+            r#"{"inferenceConfig":{"maxTokens":7},"messages":[{"content":[{"toolUse":{"input":{"q":1},"name":"grep","toolUseId":"c1"}}],"role":"assistant"},{"content":[{"toolResult":{"content":[{"text":"R"}],"status":"error","toolUseId":"c1"}}],"role":"user"}],"toolConfig":{"tools":[{"toolSpec":{"inputSchema":{"json":{}},"name":"grep"}}]}}"#
         ]],
     );
 }
@@ -149,7 +149,7 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
-        crate::hostile::feed(Decoder::default, &events);
+    fn no_reply_makes_it_panic(events in crate::reply::tests::events(WORDS)) {
+        crate::reply::tests::feed(Decoder::default, &events);
     }
 }

@@ -14,16 +14,13 @@ pub(super) struct Sequence {
     pub(super) used: u64,
 }
 
-/// Where a new call starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Start {
     /// The sequence assigned to it.
     pub(super) own: usize,
     /// The sequence whose prefix it reuses; its own if nothing has to be copied.
     pub(super) from: usize,
-    /// Tokens that need not be computed.
     pub(super) n_common: usize,
-    /// Sequences to evict first.
     pub(super) forgotten: u64,
 }
 

@@ -17,7 +17,6 @@ const LEFT_OUT: [&str; 2] = ["pattern", "format"];
 /// Keywords that bound how often something repeats.
 const BOUNDS: [&str; 4] = ["minLength", "maxLength", "minItems", "maxItems"];
 
-/// The grammar of replies that match the schema.
 pub(super) fn grammar(schema: &Value) -> Result<String, ModelError> {
     let simple = simplified(schema, 0).ok_or_else(|| refused("it is nested too deeply"))?;
     let text = simple.to_string();

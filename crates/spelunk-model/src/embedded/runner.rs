@@ -123,7 +123,6 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Tokenizes a call or rejects it.
     fn take(&mut self, job: Job) {
         match self.prepare(&job) {
             Ok((prompt, n_reply, chooser)) => {
@@ -211,7 +210,7 @@ impl<'a> Loop<'a> {
                 asked_at: None,
                 chooser: waiting.chooser,
                 joiner: Utf8Joiner::default(),
-                think: ReasoningTags::new(),
+                think: ReasoningTags::default(),
             });
         }
     }

@@ -45,7 +45,6 @@ impl Chooser {
         Ok(Self { choice, grammar })
     }
 
-    /// The next token from the logits at `idx` of the last step.
     pub(super) fn next(&mut self, memory: &LlamaContext<'_>, idx: i32) -> Result<LlamaToken, ModelError> {
         let free = self.choice.sample(memory, idx);
         let Some(grammar) = &mut self.grammar else { return Ok(free) };

@@ -44,9 +44,7 @@ fn a_conversation_with_tools_and_a_schema_keeps_its_signatures() {
         tools: vec![tool],
         ..Prompt::single("S", "", 7)
     };
-    expect![[
-        r#"{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"U"}]},{"role":"model","parts":[{"functionCall":{"name":"grep","args":{"q":1}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"grep","response":{"output":"R"}}},{"functionResponse":{"name":"grep","response":{"error":"R"}}}]}],"generationConfig":{"maxOutputTokens":7,"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}},"tools":[{"functionDeclarations":[{"name":"grep","description":"D","parametersJsonSchema":{}}]}]}"#
-    ]]
+    expect![[r#"{"contents":[{"parts":[{"text":"U"}],"role":"user"},{"parts":[{"functionCall":{"args":{"q":1},"name":"grep"},"thoughtSignature":"c2ln"}],"role":"model"},{"parts":[{"functionResponse":{"name":"grep","response":{"output":"R"}}},{"functionResponse":{"name":"grep","response":{"error":"R"}}}],"role":"user"}],"generationConfig":{"maxOutputTokens":7,"responseJsonSchema":{"type":"string"},"responseMimeType":"application/json"},"systemInstruction":{"parts":[{"text":"S"}]},"tools":[{"functionDeclarations":[{"description":"D","name":"grep","parametersJsonSchema":{}}]}]}"#]]
     .assert_eq(&String::from_utf8(model("gemini-4-argon").body(&prompt)).unwrap());
 }
 
@@ -65,9 +63,7 @@ fn a_call_without_its_signature_is_marked_where_one_is_required() {
         ..Prompt::single("", "", 7)
     };
     let sent = |name: &str| String::from_utf8(model(name).body(&prompt)).unwrap();
-    expect![[
-        r#"{"contents":[{"role":"user","parts":[{"text":"U"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"f","args":{}}}]}],"generationConfig":{"maxOutputTokens":7},"tools":[{"functionDeclarations":[{"name":"f","description":"D","parametersJsonSchema":{}}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}}"#
-    ]]
+    expect![[r#"{"contents":[{"parts":[{"text":"U"}],"role":"user"},{"parts":[{"functionCall":{"args":{},"name":"f"},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"args":{},"name":"f"}}],"role":"model"}],"generationConfig":{"maxOutputTokens":7},"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},"tools":[{"functionDeclarations":[{"description":"D","name":"f","parametersJsonSchema":{}}]}]}"#]]
     .assert_eq(&sent("gemini-4-argon"));
     assert!(!sent("gemini-2.5-pro").contains("thoughtSignature"));
 }
@@ -75,7 +71,7 @@ fn a_call_without_its_signature_is_marked_where_one_is_required() {
 #[test]
 fn a_plain_prompt_is_short_and_the_name_may_be_written_either_way() {
     expect![[
-        r#"{"contents":[{"role":"user","parts":[{"text":"U"}]}],"generationConfig":{"maxOutputTokens":7}}"#
+        r#"{"contents":[{"parts":[{"text":"U"}],"role":"user"}],"generationConfig":{"maxOutputTokens":7}}"#
     ]]
     .assert_eq(&String::from_utf8(model("gemini-4-argon").body(&Prompt::single("", "U", 7))).unwrap());
     let path = "/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
@@ -112,7 +108,7 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
-        crate::hostile::feed(Decoder::default, &events);
+    fn no_reply_makes_it_panic(events in crate::reply::tests::events(WORDS)) {
+        crate::reply::tests::feed(Decoder::default, &events);
     }
 }

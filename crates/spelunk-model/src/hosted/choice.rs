@@ -3,7 +3,6 @@
 
 use super::{Ability, HostedCatalogue, HostedModel};
 
-/// The shortest window of a default model.
 const WINDOW_TOKENS_MIN: u64 = 200_000;
 /// Medium prices, in micro-dollars per million input tokens.
 const MEDIUM: std::ops::RangeInclusive<u64> = 1_000_000..=3_000_000;
@@ -36,8 +35,9 @@ impl HostedCatalogue {
             other => (other, ""),
         };
         let usable: Vec<HostedModel<'_>> = self
-            .of_provider(provider)
-            .filter(|model| model.name.starts_with(beginning) && is_usable(model, today))
+            .all()
+            .filter(|model| model.provider == provider && model.name.starts_with(beginning))
+            .filter(|model| is_usable(model, today))
             .filter(|model| is_offered(model.name))
             .collect();
         let input = |model: &HostedModel<'_>| model.price.map_or(0, |price| price.input_microusd_per_mtok);

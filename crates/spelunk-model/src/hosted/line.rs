@@ -42,28 +42,20 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// Every ability, with the letter of its column.
-    pub(super) const ALL: [(Self, char); 7] = [
-        (Self::Tools, 't'),
-        (Self::Schemas, 's'),
-        (Self::Vision, 'v'),
-        (Self::Pdf, 'p'),
-        (Self::Reasoning, 'r'),
-        (Self::Caching, 'c'),
-        (Self::Embedding, 'e'),
+    /// Every ability, with the letter of its column and its word.
+    pub(super) const ALL: [(Self, char, &str); 7] = [
+        (Self::Tools, 't', "tools"),
+        (Self::Schemas, 's', "schemas"),
+        (Self::Vision, 'v', "vision"),
+        (Self::Pdf, 'p', "pdf"),
+        (Self::Reasoning, 'r', "reasoning"),
+        (Self::Caching, 'c', "caching"),
+        (Self::Embedding, 'e', "embedding"),
     ];
 
     /// The word for messages and JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Schemas => "schemas",
-            Self::Vision => "vision",
-            Self::Pdf => "pdf",
-            Self::Reasoning => "reasoning",
-            Self::Caching => "caching",
-            Self::Embedding => "embedding",
-        }
+        Self::ALL.iter().find(|(ability, ..)| *ability == self).map_or("", |(_, _, word)| word)
     }
 }
 
@@ -84,11 +76,10 @@ impl HostedModel<'_> {
         let price = self.price.map_or_else(|| "-".to_owned(), |price| rates(price.rates(0)));
         let above = self.price.and_then(|price| price.above).map_or_else(
             || "-".to_owned(),
-            |above| format!("{}:{}", above.prompt_tokens, rates(above.rates())),
+            |above| format!("{}:{}", above.prompt_tokens, rates(above.microusd_per_mtok)),
         );
-        let letters =
-            Ability::ALL.iter().filter(|(ability, _)| self.can(*ability)).map(|(_, letter)| *letter);
-        let letters: String = letters.collect();
+        let own = Ability::ALL.iter().filter(|(ability, ..)| self.can(*ability));
+        let letters: String = own.map(|(_, letter, _)| *letter).collect();
         [
             self.provider.to_owned(),
             self.name.to_owned(),
@@ -157,7 +148,8 @@ fn abilities(text: &str) -> Result<Vec<Ability>, &'static str> {
     if text == "-" {
         return Ok(Vec::new());
     }
-    let found = |letter| Ability::ALL.iter().find(|(_, known)| *known == letter).map(|(ability, _)| *ability);
+    let found =
+        |letter| Ability::ALL.iter().find(|(_, known, _)| *known == letter).map(|(ability, ..)| *ability);
     text.chars().map(found).collect::<Option<Vec<_>>>().ok_or("its abilities are not valid")
 }
 

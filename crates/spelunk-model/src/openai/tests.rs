@@ -33,7 +33,7 @@ fn a_request_to_openai_bounds_completion_tokens() {
         "https://api.openai.com/v1",
         &Prompt::single("S", "U", 7),
         &expect![[
-            r#"{"model":"m","messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],"stream":true,"stream_options":{"include_usage":true},"max_completion_tokens":7}"#
+            r#"{"max_completion_tokens":7,"messages":[{"content":"S","role":"system"},{"content":"U","role":"user"}],"model":"m","stream":true,"stream_options":{"include_usage":true}}"#
         ]],
     );
 }
@@ -45,7 +45,7 @@ fn a_request_elsewhere_bounds_tokens_and_an_empty_system_text_is_left_out() {
         "http://127.0.0.1:1",
         &Prompt { system: String::new(), messages, output_tokens_max: 7, ..Prompt::default() },
         &expect![[
-            r#"{"model":"m","messages":[{"role":"user","content":"A"},{"role":"assistant","content":"B"},{"role":"user","content":"C"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
+            r#"{"max_tokens":7,"messages":[{"content":"A","role":"user"},{"content":"B","role":"assistant"},{"content":"C","role":"user"}],"model":"m","stream":true,"stream_options":{"include_usage":true}}"#
         ]],
     );
 }
@@ -71,7 +71,7 @@ fn a_schema_and_tools_are_sent_and_results_are_messages() {
         "http://127.0.0.1:1",
         &prompt,
         &expect![[
-            r#"{"model":"m","messages":[{"role":"user","content":"U"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"grep","arguments":"{\"q\":1}"}}]},{"role":"tool","content":"R","tool_call_id":"c1"},{"role":"user","content":"And?"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}},"tools":[{"type":"function","function":{"name":"grep","description":"D","parameters":{}}}],"tool_choice":"required"}"#
+            r#"{"max_tokens":7,"messages":[{"content":"U","role":"user"},{"content":"","role":"assistant","tool_calls":[{"function":{"arguments":"{\"q\":1}","name":"grep"},"id":"c1","type":"function"}]},{"content":"R","role":"tool","tool_call_id":"c1"},{"content":"And?","role":"user"}],"model":"m","response_format":{"json_schema":{"name":"answer","schema":{"type":"object"},"strict":false},"type":"json_schema"},"stream":true,"stream_options":{"include_usage":true},"tool_choice":"required","tools":[{"function":{"description":"D","name":"grep","parameters":{}},"type":"function"}]}"#
         ]],
     );
 }
@@ -83,14 +83,14 @@ fn openrouter_gets_cache_marks_for_the_models_that_need_them() {
         &openrouter("anthropic/claude-sonnet-4.5"),
         &Prompt::single("S", "U", 7),
         &expect![[
-            r#"{"model":"anthropic/claude-sonnet-4.5","messages":[{"role":"system","content":[{"type":"text","text":"S","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":"U"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
+            r#"{"max_tokens":7,"messages":[{"content":[{"cache_control":{"type":"ephemeral"},"text":"S","type":"text"}],"role":"system"},{"content":"U","role":"user"}],"model":"anthropic/claude-sonnet-4.5","stream":true,"stream_options":{"include_usage":true}}"#
         ]],
     );
     check_model(
         &openrouter("openai/gpt-5"),
         &Prompt::single("S", "U", 7),
         &expect![[
-            r#"{"model":"openai/gpt-5","messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7}"#
+            r#"{"max_tokens":7,"messages":[{"content":"S","role":"system"},{"content":"U","role":"user"}],"model":"openai/gpt-5","stream":true,"stream_options":{"include_usage":true}}"#
         ]],
     );
 }
@@ -146,7 +146,7 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
-        crate::hostile::feed(Decoder::new, &events);
+    fn no_reply_makes_it_panic(events in crate::reply::tests::events(WORDS)) {
+        crate::reply::tests::feed(Decoder::default, &events);
     }
 }

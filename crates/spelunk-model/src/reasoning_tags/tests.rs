@@ -6,7 +6,7 @@ use super::*;
 
 /// The reasoning and the answer of a reply that arrives in these pieces.
 fn read(pieces: &[String]) -> (String, String) {
-    let mut tags = ReasoningTags::new();
+    let mut tags = ReasoningTags::default();
     let mut deltas: Vec<ModelDelta> = pieces.iter().flat_map(|piece| tags.push(piece.clone())).collect();
     deltas.extend(tags.finish());
     let (mut reasoning, mut answer) = (String::new(), String::new());

@@ -34,9 +34,7 @@ fn a_conversation_with_tools_and_a_schema_is_a_list_of_items() {
         ..Prompt::single("S", "", 7)
     };
     let body = ResponsesModel::new(options).unwrap().body(&prompt);
-    expect![[
-        r#"{"model":"m","instructions":"S","input":[{"role":"user","content":"U"},{"role":"assistant","content":"A"},{"type":"function_call","call_id":"c1","name":"grep","arguments":"{\"q\":1}"},{"type":"function_call_output","call_id":"c1","output":"R"}],"max_output_tokens":16,"stream":true,"store":false,"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"string"},"strict":true}},"tools":[{"type":"function","name":"grep","description":"D","parameters":{},"strict":true}],"tool_choice":"required"}"#
-    ]]
+    expect![[r#"{"input":[{"content":"U","role":"user"},{"content":"A","role":"assistant"},{"arguments":"{\"q\":1}","call_id":"c1","name":"grep","type":"function_call"},{"call_id":"c1","output":"R","type":"function_call_output"}],"instructions":"S","max_output_tokens":16,"model":"m","store":false,"stream":true,"text":{"format":{"name":"answer","schema":{"type":"string"},"strict":true,"type":"json_schema"}},"tool_choice":"required","tools":[{"description":"D","name":"grep","parameters":{},"strict":true,"type":"function"}]}"#]]
     .assert_eq(&String::from_utf8(body).unwrap());
 }
 
@@ -74,7 +72,7 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_reply_makes_it_panic(events in crate::hostile::events(WORDS)) {
-        crate::hostile::feed(Decoder::default, &events);
+    fn no_reply_makes_it_panic(events in crate::reply::tests::events(WORDS)) {
+        crate::reply::tests::feed(Decoder::default, &events);
     }
 }

@@ -63,13 +63,11 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// One line of a reply.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
     /// More of the answer.
     Text(String),
-    /// More of the reasoning.
     Reasoning(String),
     ToolCall(Call),
     /// The last line; a command that exits successfully without it has finished.

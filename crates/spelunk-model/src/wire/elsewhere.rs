@@ -1,30 +1,44 @@
 //! The format of a call that another node of a fleet makes, which is our own: the prompt goes there, and the pieces of the
 //! reply or the error come back. Both ends have the same version; a message that cannot be read is rejected.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use spelunk_types::{BlobId, CallId, StopReason, Usage};
+use spelunk_types::{CallId, StopReason, Usage};
 
-use crate::{
-    Effort, Feature, Image, Message, ModelDelta, ModelError, Part, Prompt, Speaker, Tool, ToolCall,
-    ToolResult,
-};
+use crate::{ModelError, Prompt, ToolCall};
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ModelDelta {
+    /// More of the answer.
+    Text(String),
+    /// More of the reasoning, which is never part of the answer. An empty piece is a sign of life: the model is working
+    /// but has no output yet.
+    Reasoning(String),
+    /// A complete tool call.
+    ToolCall(ToolCall),
+    /// The probability of the least likely token of the answer so far, in thousandths.
+    Certainty(u16),
+    /// The end: nothing follows. `cost_microusd` is computed from the price.
+    Done {
+        /// Why the model stopped.
+        stop: StopReason,
+        /// What the call consumed; `None` if the provider did not report it.
+        usage: Option<Usage>,
+    },
+}
 
 /// A call with its prompt, for another node.
 pub fn write_call(prompt: &Prompt, call: &CallId) -> Vec<u8> {
-    let wire = CallWire { call: call.to_string(), prompt: PromptWire::of(prompt) };
+    let wire = CallWire { call: call.to_string(), prompt: Cow::Borrowed(prompt) };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 
 /// Reads it back; `None` if it is no call.
 pub fn read_call(bytes: &[u8]) -> Option<(Prompt, CallId)> {
     let CallWire { call, prompt } = serde_json::from_slice(bytes).ok()?;
-    Some((prompt.read()?, call.parse().ok()?))
+    Some((prompt.into_owned(), call.parse().ok()?))
 }
 
 /// A piece of a reply, or why there is none.
@@ -45,254 +59,27 @@ pub fn read_piece(bytes: &[u8]) -> Option<Result<ModelDelta, ModelError>> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct CallWire {
+struct CallWire<'p> {
     call: String,
-    prompt: PromptWire,
-}
-
-#[derive(Serialize, Deserialize)]
-struct PromptWire {
-    system: String,
-    messages: Vec<MessageWire>,
-    output_tokens_max: u64,
-    /// As text, because it comes from outside: its nesting must not count towards the depth of this document.
-    schema: Option<String>,
-    tools: Vec<ToolWire>,
-    must_call: bool,
-    effort: Option<String>,
-    wants_certainty: bool,
-    temperature_millis: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct MessageWire {
-    is_of_model: bool,
-    text: String,
-    parts: Vec<PartWire>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ToolWire {
-    name: String,
-    description: String,
-    schema: String,
-}
-
-#[derive(Serialize, Deserialize)]
-enum PartWire {
-    Call(#[serde(with = "ToolCallWire")] ToolCall),
-    Result(#[serde(with = "ToolResultWire")] ToolResult),
-    Image {
-        name: String,
-        media_type: String,
-        width: u32,
-        height: u32,
-        pages: u32,
-        digest: BlobId,
-        base64: String,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "ToolCall")]
-struct ToolCallWire {
-    id: String,
-    name: String,
-    arguments: String,
-    signature: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "ToolResult")]
-struct ToolResultWire {
-    call_id: String,
-    name: String,
-    text: String,
-    is_error: bool,
+    prompt: Cow<'p, Prompt>,
 }
 
 #[derive(Serialize, Deserialize)]
 enum PieceWire {
-    Delta(#[serde(with = "DeltaWire")] ModelDelta),
-    Error(#[serde(with = "ErrorWire")] ModelError),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "ModelDelta")]
-enum DeltaWire {
-    Text(String),
-    Reasoning(String),
-    ToolCall(#[serde(with = "ToolCallWire")] ToolCall),
-    Certainty(u16),
-    Done { stop: StopReason, usage: Option<Usage> },
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Feature")]
-enum FeatureWire {
-    Schema,
-    Tools,
-    Images,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "ModelError")]
-enum ErrorWire {
-    Unauthorized {
-        base_url: String,
-        detail: String,
-    },
-    KeysMissing {
-        service: String,
-        detail: String,
-    },
-    NotFound {
-        base_url: String,
-        model: String,
-        detail: String,
-    },
-    RateLimited {
-        retry_after: Option<Duration>,
-    },
-    Overloaded {
-        retry_after: Option<Duration>,
-    },
-    ServerError {
-        status: u16,
-        detail: String,
-    },
-    RequestRefused {
-        status: u16,
-        detail: String,
-    },
-    FeatureRefused {
-        #[serde(with = "FeatureWire")]
-        feature: Feature,
-        detail: String,
-    },
-    PromptTooLong {
-        detail: String,
-    },
-    Unreachable {
-        base_url: String,
-        detail: String,
-    },
-    CommandFailed {
-        program: String,
-        status: String,
-        detail: String,
-    },
-    LocalFailed {
-        name: String,
-        detail: String,
-    },
-    TimedOut {
-        after_ms: u64,
-    },
-    StreamCut,
-    ReplyMalformed {
-        detail: String,
-    },
-    ReplyEmpty {
-        stop: StopReason,
-        usage: Option<Usage>,
-    },
-    ReplyTooLong {
-        bytes_max: u64,
-    },
-}
-
-impl PromptWire {
-    fn of(prompt: &Prompt) -> Self {
-        let tool = |tool: &Tool| ToolWire {
-            name: tool.name.clone(),
-            description: tool.description.clone(),
-            schema: tool.schema.to_string(),
-        };
-        Self {
-            system: prompt.system.clone(),
-            messages: prompt.messages.iter().map(MessageWire::of).collect(),
-            output_tokens_max: prompt.output_tokens_max,
-            schema: prompt.schema.as_ref().map(ToString::to_string),
-            tools: prompt.tools.iter().map(tool).collect(),
-            must_call: prompt.must_call,
-            effort: prompt.effort.map(|effort| effort.word().to_owned()),
-            wants_certainty: prompt.wants_certainty,
-            temperature_millis: prompt.temperature_millis,
-        }
-    }
-
-    fn read(self) -> Option<Prompt> {
-        let value = |text: &str| Some(Arc::new(serde_json::from_str::<Value>(text).ok()?));
-        let tool = |ToolWire { name, description, schema }| {
-            Some(Tool { name, description, schema: value(&schema)? })
-        };
-        Some(Prompt {
-            system: self.system,
-            messages: self.messages.into_iter().map(MessageWire::read).collect::<Option<_>>()?,
-            output_tokens_max: self.output_tokens_max,
-            schema: match self.schema {
-                Some(schema) => Some(value(&schema)?),
-                None => None,
-            },
-            tools: self.tools.into_iter().map(tool).collect::<Option<_>>()?,
-            must_call: self.must_call,
-            effort: match self.effort {
-                Some(word) => Some(Effort::of(&word)?),
-                None => None,
-            },
-            wants_certainty: self.wants_certainty,
-            temperature_millis: self.temperature_millis,
-        })
-    }
-}
-
-impl MessageWire {
-    fn of(message: &Message) -> Self {
-        let part = |part: &Part| match part.clone() {
-            Part::ToolCall(call) => PartWire::Call(call),
-            Part::ToolResult(result) => PartWire::Result(result),
-            Part::Image(image) => PartWire::Image {
-                base64: image.base64(),
-                name: image.name,
-                media_type: image.media_type.to_owned(),
-                width: image.width,
-                height: image.height,
-                pages: image.pages,
-                digest: image.digest,
-            },
-        };
-        Self {
-            is_of_model: message.speaker == Speaker::Assistant,
-            text: message.text.clone(),
-            parts: message.parts.iter().map(part).collect(),
-        }
-    }
-
-    fn read(self) -> Option<Message> {
-        let speaker = if self.is_of_model { Speaker::Assistant } else { Speaker::User };
-        let part = |part: PartWire| {
-            Some(match part {
-                PartWire::Call(call) => Part::ToolCall(call),
-                PartWire::Result(result) => Part::ToolResult(result),
-                PartWire::Image { name, media_type, width, height, pages, digest, base64 } => {
-                    let media_type = Image::MEDIA_TYPES.into_iter().find(|known| *known == media_type)?;
-                    let bytes = STANDARD.decode(base64).ok()?.into();
-                    Part::Image(Image { name, media_type, width, height, pages, digest, bytes })
-                }
-            })
-        };
-        let parts = self.parts.into_iter().map(part).collect::<Option<_>>()?;
-        Some(Message { speaker, text: self.text, parts })
-    }
+    Delta(ModelDelta),
+    Error(ModelError),
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use serde_json::json;
-    use spelunk_types::FrameId;
+    use spelunk_types::{BlobId, FrameId};
 
     use super::*;
+    use crate::{Effort, Feature, Image, Message, Part, Tool, ToolResult};
 
     #[test]
     fn a_prompt_with_everything_in_it_arrives_as_it_was() {

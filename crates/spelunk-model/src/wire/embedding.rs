@@ -1,14 +1,6 @@
-//! Embeddings: the requests in the OpenAI format, and their replies.
+//! Replies to requests for embeddings, in the OpenAI format.
 
-use serde::{Deserialize, Serialize};
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Request<'a> {
-    pub(crate) model: &'a str,
-    pub(crate) input: &'a [String],
-    /// Some servers would otherwise send base64.
-    pub(crate) encoding_format: &'static str,
-}
+use serde::Deserialize;
 
 /// The order of the rows is not guaranteed.
 #[derive(Debug, Deserialize)]

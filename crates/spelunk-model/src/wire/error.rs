@@ -13,7 +13,6 @@ pub(crate) struct ProviderError {
     pub(crate) message: String,
     /// Its codes and types, numbers as text.
     pub(crate) codes: Vec<String>,
-    /// The wait requested in the body.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -29,7 +28,6 @@ impl ProviderError {
     }
 }
 
-/// The value of an `error` field.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum ErrorField {

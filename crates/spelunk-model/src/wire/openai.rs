@@ -1,135 +1,10 @@
-//! OpenAI chat completions: the request, the chunks of a stream, and the whole reply.
+//! OpenAI chat completions: the chunks of a stream, and the whole reply.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::anthropic::CacheControl;
 use super::error::ErrorField;
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Request<'a> {
-    pub(crate) model: &'a str,
-    pub(crate) messages: Vec<RequestMessage<'a>>,
-    pub(crate) stream: bool,
-    pub(crate) stream_options: StreamOptions,
-    /// Required by `api.openai.com`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_completion_tokens: Option<u64>,
-    /// Supported by all others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) response_format: Option<ResponseFormat<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tools: Vec<RequestTool<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_choice: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reasoning_effort: Option<&'static str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) logprobs: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) temperature: Option<f64>,
-}
-
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct RequestMessage<'a> {
-    pub(crate) role: &'static str,
-    pub(crate) content: Content<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tool_calls: Vec<RequestToolCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_call_id: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Content<'a> {
-    Text(&'a str),
-    /// Only if the text is marked for caching or there are images.
-    Parts(Vec<ContentPart<'a>>),
-}
-
-impl Default for Content<'_> {
-    fn default() -> Self {
-        Self::Text("")
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum ContentPart<'a> {
-    Text {
-        text: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
-    },
-    ImageUrl {
-        image_url: ImageUrl,
-    },
-    File {
-        file: File,
-    },
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct File {
-    pub(crate) filename: &'static str,
-    /// A URL that contains it.
-    pub(crate) file_data: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct ImageUrl {
-    pub(crate) url: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct RequestToolCall<'a> {
-    pub(crate) id: &'a str,
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-    pub(crate) function: RequestFunctionCall<'a>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct RequestFunctionCall<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) arguments: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "json_schema")]
-pub(crate) struct ResponseFormat<'a> {
-    pub(crate) json_schema: NamedSchema<'a>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct NamedSchema<'a> {
-    pub(crate) name: &'static str,
-    pub(crate) schema: &'a Value,
-    pub(crate) strict: bool,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "function")]
-pub(crate) struct RequestTool<'a> {
-    pub(crate) function: RequestFunction<'a>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct RequestFunction<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) description: &'a str,
-    pub(crate) parameters: &'a Value,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct StreamOptions {
-    pub(crate) include_usage: bool,
-}
-
-/// One event of a stream.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Chunk {
     pub(crate) choices: Option<Vec<ChunkChoice>>,
@@ -159,7 +34,6 @@ pub(crate) struct FullChoice {
     pub(crate) logprobs: Option<Logprobs>,
 }
 
-/// The logarithms of the token probabilities of a delta or a message.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Logprobs {
     pub(crate) content: Option<Vec<TokenLogprob>>,

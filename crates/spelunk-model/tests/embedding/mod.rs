@@ -49,7 +49,7 @@ async fn vectors_come_in_the_order_of_the_texts() {
         .map(|request| (request.path.as_str(), request.body.as_str(), request.header("authorization")))
         .collect();
     let bearer = Some("Bearer sk-very-secret");
-    let body = r#"{"model":"e","input":["one","two words"],"encoding_format":"float"}"#;
+    let body = r#"{"encoding_format":"float","input":["one","two words"],"model":"e"}"#;
     assert_eq!(sent, [("/v1/embeddings", body, bearer)]);
 }
 

@@ -49,9 +49,8 @@ impl Parser {
             'u' => 4,
             'U' => 8,
             'N' => {
-                return Err(self
-                    .source
-                    .fault("character names are not supported: use \\u with the code point", 2));
+                let message = "character names are not supported: use \\u with the code point";
+                return Err(self.source.fault(message, 2));
             }
             _ if c.is_ascii_alphanumeric() => return Err(self.source.fault(format!("bad escape \\{c}"), 2)),
             _ => return Ok(c),
@@ -65,27 +64,40 @@ impl Parser {
         number.ok_or_else(|| self.source.fault(format!("bad escape \\{c}{digits}"), back))
     }
 
-    /// Three octal digits are a character, anything else is a group number.
+    /// A character or a reference to a group.
     fn octal_or_group(&mut self, first: char, scope: Scope) -> Result<Node, PatternFault> {
-        let mut digits = first.to_string();
-        digits.push_str(&self.source.take_while(1, |c| c.is_ascii_digit())?);
-        let is_octal = |digits: &str| digits.bytes().all(|digit| digit < b'8');
-        if digits.len() == 2 && is_octal(&digits) {
-            let third = self.source.take_while(1, |c| ('0'..='7').contains(&c))?;
-            if !third.is_empty() {
-                return octal_char(&self.source, &(digits + &third)).map(|c| scope.char(c));
-            }
-        }
-        let idx = digits.parse::<usize>().unwrap_or(usize::MAX);
+        let (idx, n_digits) = match digits(&mut self.source, first)? {
+            Digits::Octal(c) => return Ok(scope.char(c)),
+            Digits::Group(idx, n_digits) => (idx, n_digits),
+        };
         if idx >= self.widths.len() {
-            return Err(self.source.fault(format!("invalid group reference {idx}"), digits.len()));
+            return Err(self.source.fault(format!("invalid group reference {idx}"), n_digits));
         }
         if self.group_width(idx).is_none() {
-            return Err(self.source.fault("cannot refer to an open group", digits.len() + 1));
+            return Err(self.source.fault("cannot refer to an open group", n_digits + 1));
         }
         self.check_behind(idx)?;
         Ok(Node::Backref { idx, fold: scope.fold() })
     }
+}
+
+pub(crate) enum Digits {
+    Octal(char),
+    /// The number of a group, and how many digits it has.
+    Group(usize, usize),
+}
+
+/// Three octal digits are a character, anything else is a group number.
+pub(crate) fn digits(source: &mut Source, first: char) -> Result<Digits, PatternFault> {
+    let mut digits = first.to_string();
+    digits.push_str(&source.take_while(1, |c| c.is_ascii_digit())?);
+    if digits.len() == 2 && digits.bytes().all(|digit| digit < b'8') {
+        let third = source.take_while(1, |c| ('0'..='7').contains(&c))?;
+        if !third.is_empty() {
+            return octal_char(source, &(digits + &third)).map(Digits::Octal);
+        }
+    }
+    Ok(Digits::Group(digits.parse().unwrap_or(usize::MAX), digits.len()))
 }
 
 /// Up to three octal digits, the first of which is already read.
@@ -95,16 +107,12 @@ pub(crate) fn octal(source: &mut Source, first: char) -> Result<char, PatternFau
     octal_char(source, &digits)
 }
 
-/// The character of an octal number that was just read.
-pub(crate) fn octal_char(source: &Source, digits: &str) -> Result<char, PatternFault> {
+fn octal_char(source: &Source, digits: &str) -> Result<char, PatternFault> {
     let number = u32::from_str_radix(digits, 8).unwrap_or(u32::MAX);
-    match u8::try_from(number) {
-        Ok(byte) => Ok(char::from(byte)),
-        Err(_) => {
-            let message = format!("octal escape value \\{digits} outside of range 0-0o377");
-            Err(source.fault(message, digits.len() + 1))
-        }
-    }
+    u8::try_from(number).map(char::from).map_err(|_| {
+        let message = format!("octal escape value \\{digits} outside of range 0-0o377");
+        source.fault(message, digits.len() + 1)
+    })
 }
 
 fn category(c: char, scope: Scope) -> Option<Item> {

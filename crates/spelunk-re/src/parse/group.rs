@@ -14,12 +14,8 @@ impl Parser {
         if !self.source.take('?')? {
             return self.capture(*scope, None, start).map(Some);
         }
-        let Some(token) = self.source.get()? else {
-            return Err(self.source.fault("unexpected end of pattern", 0));
-        };
-        let Token::Char(c) = token else {
-            return Err(self.source.fault(format!("unknown extension ?{}", token.text()), token.chars() + 1));
-        };
+        let token = self.required()?;
+        let Token::Char(c) = token else { return Err(self.unknown_extension("?", token)) };
         match c {
             'P' => self.python_extension(*scope, start).map(Some),
             ':' => self.inside(*scope, start).map(Some),
@@ -30,10 +26,8 @@ impl Parser {
             'i' | 'L' | 'm' | 's' | 'x' | 'a' | 'u' | 't' | '-' => {
                 let Some((add, del)) = self.inline_flags(c)? else {
                     if !may_set_flags {
-                        let back = self.source.tell() - start;
-                        return Err(self
-                            .source
-                            .fault("global flags not at the start of the expression", back));
+                        let message = "global flags not at the start of the expression";
+                        return Err(self.source.fault(message, self.source.tell() - start));
                     }
                     scope.flags = self.flags;
                     return Ok(None);
@@ -41,13 +35,23 @@ impl Parser {
                 let flags = scope.flags.scoped(add, del);
                 self.inside(Scope { flags, ..*scope }, start).map(Some)
             }
-            c => Err(self.source.fault(format!("unknown extension ?{c}"), 2)),
+            _ => Err(self.unknown_extension("?", token)),
         }
+    }
+
+    fn required(&mut self) -> Result<Token, PatternFault> {
+        self.source.get()?.ok_or_else(|| self.source.fault("unexpected end of pattern", 0))
+    }
+
+    /// A fault about what was just read: `before` and a token.
+    fn unknown_extension(&self, before: &str, token: Token) -> PatternFault {
+        let message = format!("unknown extension {before}{}", token.text());
+        self.source.fault(message, token.chars() + before.len())
     }
 
     /// The content of a group, and its closing parenthesis.
     fn inside(&mut self, scope: Scope, start: usize) -> Result<Node, PatternFault> {
-        let node = self.alternation(Scope { depth: scope.depth + 1, ..scope })?;
+        let node = self.alternation(scope.deeper())?;
         self.close(start)?;
         // A group is repeated as a unit, whatever it contains.
         Ok(Node::Concat(vec![node]))
@@ -75,7 +79,7 @@ impl Parser {
             }
             self.names.push((name, idx));
         }
-        let node = self.alternation(Scope { depth: scope.depth + 1, ..scope })?;
+        let node = self.alternation(scope.deeper())?;
         self.close(start)?;
         self.widths[idx] = Some(node.width(&self.widths));
         Ok(Node::Group { idx, node: Box::new(node) })
@@ -98,13 +102,8 @@ impl Parser {
             self.check_behind(idx)?;
             return Ok(Node::Backref { idx, fold: scope.fold() });
         }
-        match self.source.get()? {
-            None => Err(self.source.fault("unexpected end of pattern", 0)),
-            Some(token) => {
-                let message = format!("unknown extension ?P{}", token.text());
-                Err(self.source.fault(message, token.chars() + 2))
-            }
-        }
+        let token = self.required()?;
+        Err(self.unknown_extension("?P", token))
     }
 
     fn named(&self, name: &str) -> Result<usize, PatternFault> {
@@ -123,16 +122,12 @@ impl Parser {
     }
 
     fn comment(&mut self, start: usize) -> Result<(), PatternFault> {
-        loop {
-            match self.source.get()? {
-                None => {
-                    let back = self.source.tell() - start;
-                    return Err(self.source.fault("missing ), unterminated comment", back));
-                }
-                Some(Token::Char(')')) => return Ok(()),
-                Some(_) => {}
+        while let Some(token) = self.source.get()? {
+            if token == Token::Char(')') {
+                return Ok(());
             }
         }
+        Err(self.source.fault("missing ), unterminated comment", self.source.tell() - start))
     }
 
     fn look(&mut self, first: char, scope: Scope, start: usize) -> Result<Node, PatternFault> {
@@ -140,20 +135,16 @@ impl Parser {
         let sign = if is_ahead {
             first
         } else {
-            match self.source.get()? {
-                None => return Err(self.source.fault("unexpected end of pattern", 0)),
-                Some(Token::Char(sign @ ('=' | '!'))) => sign,
-                Some(token) => {
-                    let message = format!("unknown extension ?<{}", token.text());
-                    return Err(self.source.fault(message, token.chars() + 2));
-                }
+            match self.required()? {
+                Token::Char(sign @ ('=' | '!')) => sign,
+                token => return Err(self.unknown_extension("?<", token)),
             }
         };
         let outer = self.behind_from;
         if !is_ahead && outer.is_none() {
             self.behind_from = Some(self.widths.len());
         }
-        let node = self.alternation(Scope { depth: scope.depth + 1, ..scope })?;
+        let node = self.alternation(scope.deeper())?;
         self.behind_from = outer;
         self.close(start)?;
         if !is_ahead {
@@ -182,7 +173,7 @@ impl Parser {
             idx
         };
         self.check_behind(idx)?;
-        let mut inner = Scope { depth: scope.depth + 1, ..scope };
+        let mut inner = scope.deeper();
         let yes = self.sequence(&mut inner, false)?;
         let no = if self.source.take('|')? { self.sequence(&mut inner, false)? } else { Node::empty() };
         if self.source.next() == Some(Token::Char('|')) {

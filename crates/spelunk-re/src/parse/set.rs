@@ -1,6 +1,6 @@
 //! Sets: `[a-z]`. Inside a set, brackets, `&&`, `--` and `~~` are ordinary characters in Python.
 
-use super::source::Token;
+use super::source::{Source, Token};
 use super::{Item, Node, Parser, PatternFault, Scope};
 
 impl Parser {
@@ -39,13 +39,8 @@ impl Parser {
     }
 
     fn set_token(&mut self, here: usize) -> Result<Token, PatternFault> {
-        match self.source.get()? {
-            Some(token) => Ok(token),
-            None => {
-                let back = self.source.tell() - here;
-                Err(self.source.fault("unterminated character set", back))
-            }
-        }
+        let missing = |source: &Source| source.fault("unterminated character set", source.tell() - here);
+        self.source.get()?.ok_or_else(|| missing(&self.source))
     }
 
     fn set_item(&mut self, token: Token, scope: Scope) -> Result<Item, PatternFault> {

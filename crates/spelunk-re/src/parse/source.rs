@@ -25,7 +25,6 @@ impl Token {
     }
 }
 
-/// A pattern being parsed.
 pub(crate) struct Source {
     chars: Vec<char>,
     /// The offset after the next token.
@@ -112,7 +111,6 @@ impl Source {
         }
     }
 
-    /// The offset of the next token.
     pub(crate) fn tell(&self) -> usize {
         self.index - self.next.map_or(0, Token::chars)
     }

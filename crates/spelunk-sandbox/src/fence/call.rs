@@ -24,23 +24,15 @@ fn code_of(object: &Map<String, Value>) -> Option<String> {
         return code_of(function);
     }
     let Some(Value::String(tool)) = object.get("name") else {
-        return match object.get("code") {
-            Some(Value::String(code)) if object.len() == 1 => Some(code.clone()),
-            Some(_) | None => None,
-        };
+        return object.get("code").filter(|_| object.len() == 1)?.as_str().map(str::to_owned);
     };
     if !PYTHON_TOOLS.contains(&tool.as_str()) {
         return None;
     }
-    match object.get("arguments").or_else(|| object.get("parameters"))? {
-        Value::Object(arguments) => arguments.get("code")?.as_str().map(str::to_owned),
-        // Some models write the arguments as JSON within JSON.
-        Value::String(arguments) => {
-            let arguments: Value = serde_json::from_str(arguments).ok()?;
-            arguments.get("code")?.as_str().map(str::to_owned)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
-    }
+    let given = object.get("arguments").or_else(|| object.get("parameters"))?;
+    // Some models write the arguments as JSON within JSON.
+    let inner = given.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    inner.as_ref().unwrap_or(given).get("code")?.as_str().map(str::to_owned)
 }
 
 /// The byte offset of a line and column, both from 1.

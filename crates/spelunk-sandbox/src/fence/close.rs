@@ -19,7 +19,6 @@ pub(super) struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// Nothing is tokenized yet.
     pub(super) fn of(text: &'a str) -> Self {
         let text = text.get(..text.floor_char_boundary(LEX_BYTES_MAX)).unwrap_or_default();
         Self { lexer: lex(text, Mode::Module), token: TokenKind::Newline, n_faults: 0, bytes: text.len() }
@@ -38,7 +37,6 @@ impl<'a> Strings<'a> {
         Some(is_string(self.token) && self.start() < offset)
     }
 
-    /// How much of the text was tokenized.
     pub(super) fn bytes_read(&self) -> usize {
         self.end().min(self.bytes)
     }

@@ -80,43 +80,39 @@ fn end_of_quoted(text: &str) -> Option<usize> {
 /// The bracket that closes the argument. Quoted strings are skipped if they are closed on the same line or
 /// triple-quoted; an apostrophe within a word is not a quote.
 fn end_respecting_quotes(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let (mut depth, mut at) = (1_u64, 0);
     let mut unclosed: Vec<&str> = Vec::new();
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth == 1 => return Some(at),
-            b')' => depth -= 1,
-            b'"' | b'\'' if opens_quote(bytes, at) => {
-                let quote = quote_at(text, at).unwrap_or("\"");
-                let stop = if quote.len() == 1 { "\n" } else { "" };
-                if !unclosed.contains(&quote) {
-                    match find_quote(text, at + quote.len(), quote, stop) {
-                        Some(close) => at = close + quote.len() - 1,
-                        // Later triple quotes are unclosed, too; a single quote is tried on the next line.
-                        None if quote.len() > 1 => unclosed.push(quote),
-                        None => {}
-                    }
-                }
-            }
-            _ => {}
+    closing_bracket(text, |at| {
+        let quote = quote_at(text, at).filter(|_| opens_quote(text.as_bytes(), at))?;
+        let stop = if quote.len() == 1 { "\n" } else { "" };
+        if unclosed.contains(&quote) {
+            return None;
         }
-        at += 1;
-    }
-    None
+        let close = find_quote(text, at + quote.len(), quote, stop);
+        // Later triple quotes are unclosed, too; a single quote is tried on the next line.
+        if close.is_none() && quote.len() > 1 {
+            unclosed.push(quote);
+        }
+        Some(close? + quote.len())
+    })
 }
 
 /// Like `end_respecting_quotes`, but treats quotes as ordinary characters.
 fn end_of_brackets(text: &str) -> Option<usize> {
-    let mut depth = 1_u64;
-    for (at, byte) in text.bytes().enumerate() {
+    closing_bracket(text, |_| None)
+}
+
+/// The bracket that closes what is open before a text. `string_end` tells where a string that begins at an offset ends.
+fn closing_bracket(text: &str, mut string_end: impl FnMut(usize) -> Option<usize>) -> Option<usize> {
+    let (mut depth, mut at) = (1_u64, 0);
+    while let Some(byte) = text.as_bytes().get(at) {
         match byte {
             b'(' => depth += 1,
             b')' if depth == 1 => return Some(at),
             b')' => depth -= 1,
+            b'"' | b'\'' => at = string_end(at).map_or(at, |end| end - 1),
             _ => {}
         }
+        at += 1;
     }
     None
 }
@@ -146,7 +142,6 @@ fn find_quote(text: &str, from: usize, quote: &str, stop: &str) -> Option<usize>
     }
 }
 
-/// An argument without its surrounding quotes.
 fn unquoted(argument: &str) -> &str {
     let Some(quote) = quote_at(argument, 0) else { return argument };
     match find_quote(argument, quote.len(), quote, "") {

@@ -1,6 +1,5 @@
 //! Opening lines: parses lines that begin with fence characters.
 
-/// A line that may open a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opener<'a> {
     /// Bytes before the fence: whitespace, and a list marker if the fence follows it on the same line.
@@ -10,7 +9,6 @@ pub(super) struct Opener<'a> {
     pub(super) label: &'a str,
 }
 
-/// A run of fence characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence {
     /// A backtick or a tilde.
@@ -19,18 +17,15 @@ pub(super) struct Fence {
     pub(super) n_marks: usize,
 }
 
-/// What a line means within an open fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FenceLine {
     /// Nothing.
     Content,
-    /// It closes the fence.
     Closing,
     /// It would open a fence. No line of Python begins with a backtick, so the author forgot to close the last one.
     Opening,
 }
 
-/// What a fence contains, judged by its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FenceContent {
     /// Python.

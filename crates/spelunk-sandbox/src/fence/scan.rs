@@ -14,40 +14,29 @@ const CODE_TAGS: [(&str, &str); 2] = [("<python>", "</python>"), ("<repl>", "</r
 const WORDS_TAG: (&str, &str) = ("<code>", "</code>");
 const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 
+#[derive(Default)]
 pub(super) struct Scan<'a> {
     reply: &'a str,
     /// The current offset and its line.
     at: usize,
     line: u32,
-    /// The start of the current paragraph of prose.
     paragraph: usize,
-    /// The remaining lookahead budget.
     lookahead_bytes: usize,
     /// Bytes examined, counting repetitions.
     work: u64,
     found: ParsedReply,
 }
 
-/// A possible end of code.
 #[derive(Debug, Clone, Copy)]
 struct CodeEnd {
-    /// The end of the code.
     code: usize,
-    /// Where the scan continues.
     next: usize,
 }
 
 impl<'a> Scan<'a> {
     pub(super) fn new(reply: &'a str) -> Self {
-        Self {
-            reply,
-            at: 0,
-            line: 1,
-            paragraph: 0,
-            lookahead_bytes: reply.len().saturating_mul(LOOKAHEAD_PASSES),
-            work: 0,
-            found: ParsedReply::default(),
-        }
+        let lookahead_bytes = reply.len().saturating_mul(LOOKAHEAD_PASSES);
+        Self { reply, line: 1, lookahead_bytes, ..Self::default() }
     }
 
     /// The result, and the number of bytes examined.
@@ -306,7 +295,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the code from here to its end.
     fn push_code(&mut self, indent: usize, end: Option<CodeEnd>) {
         let cell =
             CodeCell { code: self.code_before(self.at, indent, end), line: self.line, is_cut: end.is_none() };
@@ -325,7 +313,6 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Charges the lookahead budget for bytes that will be read again.
     fn charge(&mut self, bytes: usize) {
         self.lookahead_bytes = self.lookahead_bytes.saturating_sub(bytes);
     }
@@ -335,7 +322,6 @@ impl<'a> Scan<'a> {
         python::dedent(self.piece(body, end), indent)
     }
 
-    /// What is not scanned yet.
     fn rest(&self) -> &'a str {
         self.piece(self.at, self.reply.len())
     }

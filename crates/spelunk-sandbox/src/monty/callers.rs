@@ -10,9 +10,8 @@ use ruff_text_size::Ranged;
 use crate::InterpreterError;
 
 /// Functions that may see every name without mentioning it.
-const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
+pub(super) const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
 
-/// The statements of the caller's prelude that have not run yet.
 #[derive(Debug, Default)]
 pub(super) struct CallerPrelude {
     waiting: Vec<Statement>,
@@ -59,16 +58,10 @@ impl CallerPrelude {
                 break;
             }
         }
-        let (mut needed, mut waiting) = (Vec::new(), Vec::new());
-        for (statement, is_needed) in std::mem::take(&mut self.waiting).into_iter().zip(is_needed) {
-            if is_needed {
-                needed.push(statement.code);
-            } else {
-                waiting.push(statement);
-            }
-        }
-        self.waiting = waiting;
-        needed
+        let statements = std::mem::take(&mut self.waiting).into_iter().zip(is_needed);
+        let (needed, waiting): (Vec<_>, Vec<_>) = statements.partition(|(_, is_needed)| *is_needed);
+        self.waiting = waiting.into_iter().map(|(statement, _)| statement).collect();
+        needed.into_iter().map(|(statement, _)| statement.code).collect()
     }
 }
 

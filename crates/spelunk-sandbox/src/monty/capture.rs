@@ -16,12 +16,10 @@ impl Capture {
         Self(Arc::new(Mutex::new(Printed::new(chars_max))))
     }
 
-    /// Starts a new cell.
     pub(super) fn reset(&self, chars_max: u64) {
         *self.printed() = Printed::new(chars_max);
     }
 
-    /// Returns the output and clears it.
     pub(crate) fn finish(&self) -> Output {
         std::mem::take(&mut *self.printed()).finish()
     }

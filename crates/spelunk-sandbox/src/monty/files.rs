@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use monty_types::{
-    ExcType, ExtFunctionResult, MontyException, MontyFileHandle, MontyObject, OpenCallArgs, OsFunctionCall,
-    file_stat,
-};
+use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, OsFunctionCall};
 
+use super::host_files;
 use crate::Value;
 
-/// How much a session may write in total.
 const SCRATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Files by absolute path.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     by_path: BTreeMap<String, File>,
@@ -39,76 +35,53 @@ impl Files {
         files
     }
 
-    /// Handles a file operation. `None` if the call is about something else.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not about a file that is here")]
+    /// Handles a file operation as a host would. `None` if the call is about something else.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is done as a host does it")]
     pub(super) fn answer(&mut self, call: &OsFunctionCall) -> Option<ExtFunctionResult> {
-        let answer = match call {
-            OsFunctionCall::Exists(path) | OsFunctionCall::IsFile(path) => {
-                Ok(MontyObject::bool(self.by_path.contains_key(path.as_str())))
-            }
-            OsFunctionCall::IsDir(path) => Ok(MontyObject::bool(path.as_str() == "/")),
-            OsFunctionCall::IsSymlink(_) => Ok(MontyObject::bool(false)),
-            OsFunctionCall::ReadText(path) => self.read(path.as_str()).and_then(text_of),
-            OsFunctionCall::ReadBytes(path) => self.read(path.as_str()).map(MontyObject::bytes),
-            OsFunctionCall::Stat(path) => {
-                self.read(path.as_str()).map(|bytes| file_stat(0o644, size_of(&bytes), 0.0))
-            }
+        match call {
+            OsFunctionCall::IsSymlink(_) => return Some(ExtFunctionResult::Return(MontyObject::bool(false))),
             OsFunctionCall::Resolve(path) | OsFunctionCall::Absolute(path) => {
-                Ok(MontyObject::path(path.as_str()))
+                return Some(ExtFunctionResult::Return(MontyObject::path(path.as_str())));
             }
-            OsFunctionCall::Iterdir(path) if path.as_str() == "/" => {
-                Ok(MontyObject::list(self.by_path.keys().map(MontyObject::path)))
+            _ => {}
+        }
+        let is_opened = matches!(call, OsFunctionCall::Open(args) if args.mode.writable());
+        let (what, path, data) = host_files::operation(call)?;
+        let done = match what {
+            "exists" | "is_file" => Ok(Value::Bool(self.by_path.contains_key(path))),
+            "is_dir" => Ok(Value::Bool(path == "/")),
+            "size" => self.read(path).map(|bytes| Value::Int(count(bytes.len()))).and_then(|bytes| {
+                // A file that is opened for reading and writing.
+                if is_opened { self.check_writable(path).map(|()| bytes) } else { Ok(bytes) }
+            }),
+            "read_text" => self.read(path).and_then(text_of),
+            "read_bytes" => self.read(path).map(|bytes| Value::Bytes(bytes.to_vec())),
+            "list" if path == "/" => {
+                let names = self.by_path.keys().map(|path| path.trim_start_matches('/').into());
+                Ok(Value::List(names.collect()))
             }
-            OsFunctionCall::Open(args) => self.open(args),
-            OsFunctionCall::WriteText(args) => {
-                self.write(args.path.as_str(), args.data.as_bytes(), false, args.data.chars().count())
-            }
-            OsFunctionCall::AppendText(args) => {
-                self.write(args.path.as_str(), args.data.as_bytes(), true, args.data.chars().count())
-            }
-            OsFunctionCall::WriteBytes(args) => {
-                self.write(args.path.as_str(), &args.data, false, args.data.len())
-            }
-            OsFunctionCall::AppendBytes(args) => {
-                self.write(args.path.as_str(), &args.data, true, args.data.len())
-            }
-            OsFunctionCall::Unlink(path) => self.remove(path.as_str()),
-            OsFunctionCall::Mkdir(_) => Ok(MontyObject::none()),
+            "write" | "append" => self.write(path, &data, what == "append"),
+            "remove" => self.remove(path),
+            "make_directory" => Ok(Value::None),
             _ => return None,
         };
-        Some(answer.map_or_else(ExtFunctionResult::Error, ExtFunctionResult::Return))
+        Some(match done {
+            Ok(value) => host_files::answered(call, value),
+            Err(error) => ExtFunctionResult::Error(error),
+        })
     }
 
-    fn open(&mut self, args: &OpenCallArgs) -> Result<MontyObject, MontyException> {
-        let path = args.path.as_str();
-        if args.mode.writable() {
-            if !args.mode.create() && !args.mode.truncate() && !self.by_path.contains_key(path) {
-                return Err(not_found(path));
-            }
-            let is_new = !self.by_path.contains_key(path);
-            if args.mode.truncate() || is_new {
-                self.write(path, &[], false, 0)?;
-            } else {
-                self.check_writable(path)?;
-            }
-        } else if !self.by_path.contains_key(path) {
-            return Err(not_found(path));
-        }
-        Ok(MontyObject::file_handle(MontyFileHandle { path: path.to_owned(), mode: args.mode, position: 0 }))
+    fn read(&self, path: &str) -> Result<&[u8], MontyException> {
+        self.by_path.get(path).map(|file| file.bytes.as_slice()).ok_or_else(|| not_found(path))
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>, MontyException> {
-        self.by_path.get(path).map(|file| file.bytes.clone()).ok_or_else(|| not_found(path))
-    }
-
-    fn write(
-        &mut self,
-        path: &str,
-        data: &[u8],
-        is_appended: bool,
-        n_written: usize,
-    ) -> Result<MontyObject, MontyException> {
+    /// Writes text or bytes. Returns how many characters or bytes there were.
+    fn write(&mut self, path: &str, data: &Value, is_appended: bool) -> Result<Value, MontyException> {
         self.check_writable(path)?;
+        let (data, n_written) = match data {
+            Value::Bytes(bytes) => (bytes.as_slice(), bytes.len()),
+            other => other.as_str().map_or((&[][..], 0), |text| (text.as_bytes(), text.chars().count())),
+        };
         let old = self.by_path.get(path).map_or(0, |file| file.bytes.len());
         let kept = if is_appended { old } else { 0 };
         let scratch_bytes = self.scratch_bytes - old + kept + data.len();
@@ -123,26 +96,24 @@ impl Files {
             .or_insert_with(|| File { bytes: Vec::new(), is_given: false });
         file.bytes.truncate(kept);
         file.bytes.extend_from_slice(data);
-        Ok(MontyObject::int(i64::try_from(n_written).unwrap_or(i64::MAX)))
+        Ok(Value::Int(count(n_written)))
     }
 
     fn check_writable(&self, path: &str) -> Result<(), MontyException> {
         // Device and system files appear to exist to programs that write to them.
         let is_system = ["/dev/", "/etc/", "/proc/", "/sys/"].iter().any(|place| path.starts_with(place));
         if is_system || self.by_path.get(path).is_some_and(|file| file.is_given) {
-            return Err(MontyException::new(
-                ExcType::PermissionError,
-                Some(format!("[Errno 13] Permission denied: '{}'", shown(path))),
-            ));
+            let what = format!("[Errno 13] Permission denied: '{}'", shown(path));
+            return Err(MontyException::new(ExcType::PermissionError, Some(what)));
         }
         Ok(())
     }
 
-    fn remove(&mut self, path: &str) -> Result<MontyObject, MontyException> {
+    fn remove(&mut self, path: &str) -> Result<Value, MontyException> {
         self.check_writable(path)?;
         let file = self.by_path.remove(path).ok_or_else(|| not_found(path))?;
         self.scratch_bytes -= file.bytes.len();
-        Ok(MontyObject::none())
+        Ok(Value::None)
     }
 }
 
@@ -156,20 +127,17 @@ fn shown(path: &str) -> &str {
 }
 
 fn not_found(path: &str) -> MontyException {
-    MontyException::new(
-        ExcType::FileNotFoundError,
-        Some(format!("[Errno 2] No such file or directory: '{}'", shown(path))),
-    )
+    let what = format!("[Errno 2] No such file or directory: '{}'", shown(path));
+    MontyException::new(ExcType::FileNotFoundError, Some(what))
 }
 
-fn text_of(bytes: Vec<u8>) -> Result<MontyObject, MontyException> {
-    String::from_utf8(bytes).map(MontyObject::string).map_err(|error| {
-        let what =
-            format!("'utf-8' codec can't decode bytes at position {}", error.utf8_error().valid_up_to());
+fn text_of(bytes: &[u8]) -> Result<Value, MontyException> {
+    std::str::from_utf8(bytes).map(Value::from).map_err(|error| {
+        let what = format!("'utf-8' codec can't decode bytes at position {}", error.valid_up_to());
         MontyException::new(ExcType::ValueError, Some(what))
     })
 }
 
-fn size_of(bytes: &[u8]) -> i64 {
-    i64::try_from(bytes.len()).unwrap_or(i64::MAX)
+fn count(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }

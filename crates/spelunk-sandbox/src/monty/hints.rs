@@ -30,7 +30,6 @@ const HINTS: [(&str, &str, &str); 9] = [
     ("RecursionError", "", "use a loop with a list as a stack"),
 ];
 
-/// The hint for an error, if there is one.
 pub(super) fn hint_for(kind: &str, message: &str) -> Option<&'static str> {
     HINTS.iter().find(|(of, part, _)| *of == kind && message.contains(part)).map(|(_, _, hint)| *hint)
 }

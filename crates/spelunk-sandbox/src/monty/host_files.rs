@@ -12,9 +12,16 @@ use crate::{HostCall, Value};
 pub const FILES: &str = "_files";
 
 /// The host call for a file operation; `None` if it is not about a file, or needs no host.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed needs no host")]
 pub(super) fn asked(call: &OsFunctionCall) -> Option<HostCall> {
-    let (what, path, data) = match call {
+    let (what, path, data) = operation(call)?;
+    let args = vec![Value::from(what), Value::from(path), data];
+    Some(HostCall { name: FILES.to_owned(), receiver: None, args, kwargs: Vec::new() })
+}
+
+/// The name, the path and the data of a file operation.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed needs no host")]
+pub(super) fn operation(call: &OsFunctionCall) -> Option<(&'static str, &str, Value)> {
+    Some(match call {
         OsFunctionCall::Exists(path) => ("exists", path.as_str(), Value::None),
         OsFunctionCall::IsFile(path) => ("is_file", path.as_str(), Value::None),
         OsFunctionCall::IsDir(path) => ("is_dir", path.as_str(), Value::None),
@@ -29,17 +36,15 @@ pub(super) fn asked(call: &OsFunctionCall) -> Option<HostCall> {
         OsFunctionCall::Unlink(path) => ("remove", path.as_str(), Value::None),
         OsFunctionCall::Mkdir(args) => ("make_directory", args.path.as_str(), Value::None),
         OsFunctionCall::Open(args) => {
-            let path = args.path.as_str();
-            match (args.mode.writable(), args.mode.truncate(), args.mode.create()) {
-                (false, ..) | (true, false, false) => ("size", path, Value::None),
-                (true, true, _) => ("write", path, Value::None),
-                (true, false, true) => ("append", path, Value::None),
-            }
+            let what = match (args.mode.writable(), args.mode.truncate(), args.mode.create()) {
+                (false, ..) | (true, false, false) => "size",
+                (true, true, _) => "write",
+                (true, false, true) => "append",
+            };
+            (what, args.path.as_str(), Value::None)
         }
         _ => return None,
-    };
-    let args = vec![Value::from(what), Value::from(path), data];
-    Some(HostCall { name: FILES.to_owned(), receiver: None, args, kwargs: Vec::new() })
+    })
 }
 
 /// Converts the host's reply to what the operation expects.

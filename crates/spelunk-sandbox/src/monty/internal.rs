@@ -4,14 +4,14 @@ use monty::ReplFunctionCall;
 use monty_types::unstable::{MontyNode, child, node};
 use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef};
 
-use super::patterns::Patterns;
+use super::patterns::{Patterns, text_of};
 use super::values::from_monty;
 use super::{MontyInterpreter, Turn};
 use crate::{HostCall, Value};
 
 impl MontyInterpreter {
-    /// Answers a call to one of our names.
     pub(super) fn internal(&mut self, call: ReplFunctionCall) -> Turn {
+        let key = || call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
         let answer = match call.function_name.as_str() {
             "__sp_host_attributes" => ExtFunctionResult::Return(attribute_names(call.args.arg(0))),
             "__sp_host_rewrite" => self.rewritten_text(&call),
@@ -19,23 +19,19 @@ impl MontyInterpreter {
             "__sp_host_template" => Patterns::template(&call),
             "__sp_host_matches" => self.patterns.matches(&call),
             "__sp_host_park" => {
-                let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
-                self.cell.parked.insert(key, call.call_id);
+                self.cell.parked.insert(key(), call.call_id);
                 return Ok(call.resume_pending(self.writer()));
             }
             "__sp_host_wake" => {
-                let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
-                self.cell.woken.push(key);
+                self.cell.woken.push(key());
                 ExtFunctionResult::Return(MontyObject::none())
             }
             "__sp_host_parts" => ExtFunctionResult::Return(parts_of(call.args.arg(0))),
             "__sp_host_call" => return self.ask_handle(call),
             "__sp_host_doc" => {
-                let name =
-                    call.args.arg(0).and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
-                ExtFunctionResult::Return(
-                    self.docs.get(&name).map_or_else(MontyObject::none, MontyObject::string),
-                )
+                let function = self.functions.get(&text_of(call.args.arg(0)));
+                let doc = function.map(|function| MontyObject::string(&function.doc));
+                ExtFunctionResult::Return(doc.unwrap_or_else(MontyObject::none))
             }
             _ => ExtFunctionResult::NotFound(call.function_name.clone()),
         };
@@ -44,7 +40,7 @@ impl MontyInterpreter {
 
     /// The text given to `eval` or `exec`, rewritten like a cell.
     fn rewritten_text(&mut self, call: &ReplFunctionCall) -> ExtFunctionResult {
-        let code = call.args.arg(0).and_then(|code| code.as_str().map(str::to_owned)).unwrap_or_default();
+        let code = text_of(call.args.arg(0));
         let is_expression = call.args.arg(1).and_then(|flag| flag.as_bool()).unwrap_or(false);
         match self.session.text(&code, is_expression) {
             Ok(code) => ExtFunctionResult::Return(MontyObject::string(code)),
@@ -87,7 +83,6 @@ fn slice_or(value: Value) -> Value {
 /// Characters of one part of a large text.
 const PART_CHARS: usize = 1024;
 
-/// Splits a text into parts of `PART_CHARS` characters.
 fn parts_of(text: Option<ObjectRef<'_>>) -> MontyObject {
     let mut rest = text.as_ref().and_then(ObjectRef::as_str).unwrap_or_default();
     let mut parts = Vec::new();
@@ -100,7 +95,6 @@ fn parts_of(text: Option<ObjectRef<'_>>) -> MontyObject {
     MontyObject::list(parts)
 }
 
-/// The attribute names of an instance or class in the sandbox.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has attributes")]
 fn attribute_names(object: Option<ObjectRef<'_>>) -> MontyObject {
     let Some(object) = object else { return MontyObject::list([]) };

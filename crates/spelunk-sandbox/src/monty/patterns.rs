@@ -13,26 +13,21 @@ use spelunk_re::{Assertion, Emitter, Flags, Node, Parsed, PatternFault, Replacem
 
 /// The size of the cache; a full one is cleared.
 const PATTERNS_MAX: usize = 256;
-/// The maximum size of a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// The most backtracking steps of one search; more would take too long.
 const BACKTRACKS_MAX: usize = 5_000_000;
-/// The most matches that one call returns.
 const MATCHES_MAX: usize = 2_000_000;
 
-/// Compiled patterns that are searched here.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     compiled: HashMap<Use, Arc<Compiled>>,
 }
 
-/// A pattern and how it is used.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Use {
     pattern: String,
     flags: u64,
     how: How,
-    /// Whether the text ends with a newline.
     ends_line: bool,
 }
 
@@ -249,7 +244,7 @@ fn pattern_and_flags(call: &ReplFunctionCall) -> (String, u64) {
     (text_of(call.args.arg(0)), flags.unsigned_abs())
 }
 
-fn text_of(value: Option<ObjectRef<'_>>) -> String {
+pub(super) fn text_of(value: Option<ObjectRef<'_>>) -> String {
     value.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

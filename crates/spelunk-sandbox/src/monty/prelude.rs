@@ -9,7 +9,6 @@ use super::rewrite::{NATIVE_BUILTINS, prelude_code};
 #[derive(Debug)]
 struct PreludePart {
     code: String,
-    /// Names of other parts that it uses.
     uses: Vec<String>,
 }
 
@@ -50,7 +49,6 @@ static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<PreludePart, Make>>> = La
         .collect()
 });
 
-/// Which part defines a name.
 static DEFINED: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
     let mut defined = BTreeMap::new();
     for (part, source) in SOURCES {

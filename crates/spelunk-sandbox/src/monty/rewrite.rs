@@ -29,6 +29,7 @@ use self::survey::Survey;
 pub(super) use self::tables::NATIVE_BUILTINS;
 use self::walk::Walk;
 use super::RefusedCell;
+use super::callers::SEES_ALL;
 use super::names::RESERVED;
 use super::prelude;
 use super::source_map::{Rewritten, SourceMap};
@@ -44,17 +45,14 @@ pub(super) struct Session {
     pub(super) has_handles: bool,
     /// Whether the host gave it a large text that is not ASCII.
     pub(super) has_wide: bool,
-    /// Whether all host objects of the setup are texts.
     pub(super) has_texts_only: bool,
     /// Names bound at the top level of cells, in order.
     names: Vec<String>,
     /// Builtins that cells have rebound.
     shadowed: HashSet<String>,
-    /// Attributes that are properties of some class.
     properties: HashSet<String>,
     /// Features used by classes of this session that the interpreter does not support.
     flags: Flags,
-    /// Host functions that may be awaited.
     awaitable: HashSet<String>,
     loaded: BTreeSet<&'static str>,
     host_exceptions: Vec<String>,
@@ -69,19 +67,15 @@ pub(super) struct Session {
 #[derive(Debug, Default, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a session")]
 pub(super) struct Flags {
-    /// Some class has `__len__`.
     len: bool,
     /// Some class has `__bool__` or `__len__`.
     truth: bool,
-    /// Some class defines an ordering.
     order: bool,
-    /// Some class inherits from another.
     inherits: bool,
     /// There are generators.
     lazy: bool,
     /// Some code inspects its own namespace.
     namespace: bool,
-    /// Some class has `__getattr__` or `__setattr__`.
     hooks: bool,
 }
 
@@ -196,9 +190,7 @@ impl Session {
         flags.hooks |= ["__getattr__", "__setattr__"].iter().any(|name| survey.defines(name));
         flags.inherits |= survey.inherits;
         flags.lazy |= survey.yields;
-        flags.namespace |= ["globals", "dir", "vars", "locals", "exec", "eval"]
-            .iter()
-            .any(|name| survey.names.contains(*name));
+        flags.namespace |= SEES_ALL.iter().any(|name| survey.names.contains(*name));
         for (module, sets) in tables::MODULE_FLAGS {
             if survey.modules.iter().any(|name| name == module || name.starts_with(&format!("{module}."))) {
                 sets(flags);
@@ -249,7 +241,6 @@ fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
     node.start().to_usize()..node.end().to_usize()
 }
 
-/// A source map of new text only.
 fn new_text(text: impl Into<String>, at: usize) -> SourceMap {
     SourceMap::new(text, at)
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// A text under construction.
 #[derive(Debug, Default, Clone)]
 pub(super) struct SourceMap {
     segments: Vec<Segment>,
@@ -16,10 +15,8 @@ enum Segment {
     New(String, usize),
 }
 
-/// A finished text.
 #[derive(Debug, Default)]
 pub(super) struct Rewritten {
-    /// The code that runs.
     pub(super) text: String,
     origins: Vec<Origin>,
 }
@@ -32,12 +29,10 @@ struct Origin {
 }
 
 impl SourceMap {
-    /// New text at a position of the original.
     pub(super) fn new(text: impl Into<String>, at: usize) -> Self {
         Self { segments: vec![Segment::New(text.into(), at)] }
     }
 
-    /// An unchanged range of the original.
     pub(super) fn kept(range: Range<usize>) -> Self {
         Self { segments: vec![Segment::Kept(range)] }
     }
@@ -56,7 +51,6 @@ impl SourceMap {
         self.segments.push(Segment::New(text.into(), at));
     }
 
-    /// The text with a prefix and a suffix.
     pub(super) fn wrapped(
         self,
         before: impl Into<String>,
@@ -69,12 +63,10 @@ impl SourceMap {
         out
     }
 
-    /// Whether none of it is new.
     pub(super) fn is_original(&self) -> bool {
         self.segments.iter().all(|segment| matches!(segment, Segment::Kept(_)))
     }
 
-    /// The assembled text.
     pub(super) fn finish(&self, source: &str) -> Rewritten {
         let mut out = Rewritten::default();
         for segment in &self.segments {
@@ -94,7 +86,6 @@ impl SourceMap {
 }
 
 impl Rewritten {
-    /// The position in the original text.
     pub(super) fn original(&self, at: usize) -> usize {
         let idx = self.origins.partition_point(|origin| origin.at <= at);
         let Some(origin) = idx.checked_sub(1).and_then(|idx| self.origins.get(idx)) else { return 0 };

@@ -18,7 +18,7 @@ use super::rewrite::Session;
 use super::system::Clock;
 use super::trace::Sources;
 use super::values::{Handles, to_monty};
-use super::{Cell, MontyInterpreter, State};
+use super::{Cell, MontyInterpreter, State, broken_prelude};
 use crate::{CellEnd, InterpreterError, Setup, Step};
 
 pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> {
@@ -43,17 +43,12 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     let mut session = Session::new(setup);
 
     let mut bound = NamedValues::new();
-    for function in &setup.functions {
-        bound.push(
-            function.name.clone(),
-            MontyObject::function(function.name.clone(), Some(function.doc.clone())),
-        );
-    }
-    for function in setup.functions.iter().filter(|function| function.is_awaitable) {
-        for way in [names::NOW, names::LATER] {
-            let name = format!("{way}{}", function.name);
-            bound.push(name.clone(), MontyObject::function(name, Some(function.doc.clone())));
-        }
+    let plain = setup.functions.iter().map(|function| (function, ""));
+    let awaitable = setup.functions.iter().filter(|function| function.is_awaitable);
+    let awaitable = awaitable.flat_map(|function| [(function, names::NOW), (function, names::LATER)]);
+    for (function, way) in plain.chain(awaitable) {
+        let name = format!("{way}{}", function.name);
+        bound.push(name.clone(), MontyObject::function(name, Some(function.doc.clone())));
     }
     for (name, value) in &setup.variables {
         bound.push(name.clone(), to_monty(value.clone(), &mut handles));
@@ -63,21 +58,13 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     for source in opening(&mut session, setup) {
         sources.add_prelude(repl.next_script_name());
         let run = repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Disabled);
-        run.map_err(|error| InterpreterError::Protocol {
-            what: format!("the prelude does not run: {error}"),
-        })?;
+        run.map_err(|error| broken_prelude(&error))?;
     }
     session.has_handles = !handles.is_empty();
     session.has_texts_only = handles.has_texts_only();
     let mut interpreter = MontyInterpreter {
         state: State::Idle(Box::new(repl)),
-        functions: setup
-            .functions
-            .iter()
-            .map(|function| (function.name.clone(), function.is_awaitable))
-            .collect(),
-        has_awaitable: setup.functions.iter().any(|function| function.is_awaitable),
-        docs: setup.functions.iter().map(|function| (function.name.clone(), function.doc.clone())).collect(),
+        functions: setup.functions.iter().map(|function| (function.name.clone(), function.clone())).collect(),
         exceptions: setup.exceptions.clone(),
         limits: setup.limits,
         n_shown_classes: handles.n_classes(),

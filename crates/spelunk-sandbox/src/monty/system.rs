@@ -38,38 +38,32 @@ pub(super) fn answer(call: &OsFunctionCall, clock: &mut Clock, files: &mut Files
     if let Some(answer) = files.answer(call) {
         return answer;
     }
-    match call {
+    ExtFunctionResult::Return(match call {
         OsFunctionCall::Time(_) => {
-            let now_ms = clock.read();
             #[expect(clippy::cast_precision_loss, reason = "milliseconds of this era fit")]
-            ExtFunctionResult::Return(MontyObject::float(now_ms as f64 / 1000.0))
+            let now_ms = clock.read() as f64;
+            MontyObject::float(now_ms / 1000.0)
         }
         OsFunctionCall::DateToday => {
-            let now = datetime(clock.read(), None);
-            ExtFunctionResult::Return(MontyObject::date(MontyDate {
-                year: now.year,
-                month: now.month,
-                day: now.day,
-            }))
+            let MontyDateTime { year, month, day, .. } = datetime(clock.read(), None);
+            MontyObject::date(MontyDate { year, month, day })
         }
-        OsFunctionCall::DateTimeNow(zone) => {
-            ExtFunctionResult::Return(MontyObject::datetime(datetime(clock.read(), zone.as_ref())))
-        }
+        OsFunctionCall::DateTimeNow(zone) => MontyObject::datetime(datetime(clock.read(), zone.as_ref())),
         OsFunctionCall::Sleep(duration)
         | OsFunctionCall::SystemSleep(duration)
         | OsFunctionCall::AsyncSleep(duration)
         | OsFunctionCall::AsyncSystemSleep(duration) => {
             clock.sleep(*duration);
-            ExtFunctionResult::Return(MontyObject::none())
+            MontyObject::none()
         }
-        OsFunctionCall::Getenv(args) => ExtFunctionResult::Return(args.default.clone()),
-        OsFunctionCall::GetEnviron => ExtFunctionResult::Return(MontyObject::dict([])),
-        OsFunctionCall::Import(name) => ExtFunctionResult::NotFound(name.clone()),
+        OsFunctionCall::Getenv(args) => args.default.clone(),
+        OsFunctionCall::GetEnviron => MontyObject::dict([]),
+        OsFunctionCall::Import(name) => return ExtFunctionResult::NotFound(name.clone()),
         other => {
             let what = format!("`{}` is not available in this sandbox", other.name());
-            ExtFunctionResult::Error(MontyException::new(ExcType::PermissionError, Some(what)))
+            return ExtFunctionResult::Error(MontyException::new(ExcType::PermissionError, Some(what)));
         }
-    }
+    })
 }
 
 /// The date and time of an instant, in UTC or a fixed zone.

@@ -14,9 +14,7 @@ use crate::Raised;
 pub(super) const MARK: char = '\u{1}';
 /// How many frames of a deep traceback are shown from its beginning and its end.
 const FRAMES_SHOWN: (usize, usize) = (3, 8);
-/// The maximum length of a message.
 const MESSAGE_CHARS_MAX: usize = 4000;
-/// The maximum length of a source line shown.
 const LINE_CHARS_MAX: usize = 200;
 
 /// The cells of a session, as written and as rewritten.
@@ -45,7 +43,6 @@ impl Sources {
         self.by_file.insert(file, Source { cell: None, rewritten: Rewritten::default() });
     }
 
-    /// The exception as the model sees it.
     pub(super) fn raised(&self, exception: &MontyException) -> Raised {
         let (kind, message) = kind_and_message(exception);
         let message = cut(message);
@@ -95,7 +92,6 @@ impl Sources {
         lines.extend(located(*n_cell, original, start, end.max(start), Some(name), !frame.hide_caret));
     }
 
-    /// A syntax error in a cell that never ran.
     pub(super) fn syntax_error(&mut self, original: &str, refused: RefusedCell) -> Raised {
         let RefusedCell { kind, message, start, end } = refused;
         self.n_cells += 1;
@@ -117,7 +113,6 @@ fn cut(message: String) -> String {
     }
 }
 
-/// The lines that show a location in a cell.
 fn located(
     n_cell: usize,
     original: &str,
@@ -155,11 +150,7 @@ fn located(
 /// The byte offset of a line and a column. Columns count characters, from one.
 fn offset_of(text: &str, place: CodeLoc) -> usize {
     let n_line = (place.line as usize).saturating_sub(1);
-    let line_start = if n_line == 0 {
-        0
-    } else {
-        text.match_indices('\n').nth(n_line - 1).map_or(text.len(), |(at, _)| at + 1)
-    };
+    let line_start: usize = text.split_inclusive('\n').take(n_line).map(str::len).sum();
     let rest = text.get(line_start..).unwrap_or_default();
     let column = (place.column as usize).saturating_sub(1);
     line_start + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)

@@ -1,6 +1,6 @@
 //! Converts values between the interpreter's heap and the host.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use monty_types::unstable::{MontyNode, child, node};
 use monty_types::{MontyObject, MontyUuid, ObjectRef};
@@ -32,19 +32,14 @@ impl Handles {
         self.by_id.get(&id)
     }
 
-    /// Whether the identity is that of a class of host objects.
     pub(super) fn is_class(&self, id: MontyUuid) -> bool {
         self.classes.values().any(|class| *class == id)
     }
 
     /// The classes of host objects as Python shows them: existing ones, and those the host may return.
     pub(super) fn shown_classes(&self) -> MontyObject {
-        let mut names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
-        if !names.is_empty() {
-            names.extend(USUAL_CLASSES);
-        }
-        names.sort_unstable();
-        names.dedup();
+        let usual = USUAL_CLASSES.into_iter().filter(|_| !self.classes.is_empty());
+        let names: BTreeSet<&str> = self.classes.keys().map(String::as_str).chain(usual).collect();
         MontyObject::list(names.into_iter().map(|name| MontyObject::string(format!("<class '{name}'>"))))
     }
 
@@ -52,7 +47,6 @@ impl Handles {
         self.classes.len()
     }
 
-    /// Whether all of them are texts.
     pub(super) fn has_texts_only(&self) -> bool {
         self.classes.keys().all(|class| class == "Text")
     }
@@ -76,10 +70,8 @@ impl Handles {
     }
 }
 
-/// A text of this size is large.
 const LARGE_BYTES: usize = 32 * 1024;
 
-/// Converts a value for the interpreter.
 pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
     match value {
         Value::None | Value::Opaque { .. } => MontyObject::none(),
@@ -118,7 +110,6 @@ fn all_to_monty(items: Vec<Value>, handles: &mut Handles) -> Vec<MontyObject> {
     items.into_iter().map(|item| to_monty(item, handles)).collect()
 }
 
-/// Converts a value for the host.
 pub(super) fn from_monty(object: ObjectRef<'_>, handles: &Handles) -> Value {
     from_monty_at(object, handles, 0)
 }

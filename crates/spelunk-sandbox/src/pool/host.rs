@@ -35,7 +35,6 @@ impl Worker {
         Self { process, memory_bytes_max, is_closing: false }
     }
 
-    /// Whether it can serve a session with this much memory.
     pub(crate) fn is_for(&self, memory_bytes_max: u64) -> bool {
         self.memory_bytes_max.is_none_or(|bytes_max| bytes_max == memory_bytes_max)
     }
@@ -120,7 +119,7 @@ impl WorkerInterpreter {
     fn step(&mut self, request: &Request<'_>, n_made: u64) -> Result<Step, InterpreterError> {
         let answer = self.ask(request)?;
         let Response::Step(step) = answer else { return Err(self.refuse(unexpected(&answer, self.backend))) };
-        let step = Step::from(step);
+        let step = step.into_owned();
         let checked = match &step {
             Step::Calls(calls) => self.check_calls(calls, n_made),
             Step::Finished(end) => self.check_end(end),

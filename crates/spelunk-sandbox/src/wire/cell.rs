@@ -5,16 +5,19 @@ use serde::{Deserialize, Serialize};
 use crate::{Handle, Value};
 
 /// What a cell did next.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", from = "WireStep")]
 pub enum Step {
     /// It is waiting for the host. More than one call only if the code awaits several at once.
     Calls(Vec<HostCall>),
     /// It has ended.
+    #[serde(untagged)]
     Finished(CellEnd),
 }
 
 /// How a cell ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CellEnd {
     /// Ran to its last line.
     Done {
@@ -33,6 +36,27 @@ pub enum CellEnd {
         /// The output before it.
         output: Output,
     },
+}
+
+/// A [`Step`] as it is read. Its ends are variants of their own: otherwise all of it would be kept twice.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WireStep {
+    Calls(Vec<HostCall>),
+    Done { output: Output },
+    Raised { output: Output, raised: Raised },
+    Finished { output: Output },
+}
+
+impl From<WireStep> for Step {
+    fn from(wire: WireStep) -> Self {
+        match wire {
+            WireStep::Calls(calls) => Self::Calls(calls),
+            WireStep::Done { output } => Self::Finished(CellEnd::Done { output }),
+            WireStep::Raised { output, raised } => Self::Finished(CellEnd::Raised { output, raised }),
+            WireStep::Finished { output } => Self::Finished(CellEnd::Finished { output }),
+        }
+    }
 }
 
 /// A request from a cell to the host.

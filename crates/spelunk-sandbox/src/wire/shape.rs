@@ -30,10 +30,10 @@ pub(crate) fn check(body: &[u8]) -> Result<(), WireError> {
             _ => {}
         }
         if depth > BRACKETS_MAX {
-            return Err(WireError::Deep { depth_max: BRACKETS_MAX });
+            return Err(WireError::Size(format!("nested deeper than {BRACKETS_MAX}")));
         }
         if n_values > VALUES_MAX {
-            return Err(WireError::Crowded { values_max: VALUES_MAX });
+            return Err(WireError::Size(format!("of more than {VALUES_MAX} values")));
         }
     }
     Ok(())

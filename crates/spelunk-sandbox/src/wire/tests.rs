@@ -2,7 +2,6 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 
-use super::message::WireStep;
 use super::value::DEPTH_MAX;
 use super::*;
 use crate::{
@@ -89,11 +88,11 @@ fn the_deepest_value_fits_the_deepest_message_and_a_deeper_one_is_cut() {
         Step::Calls(vec![call])
     };
     let sent = |step: &Step| {
-        let frame = encode(&Response::Step(step.into()), RESPONSE_BYTES_MAX).unwrap();
+        let frame = encode(&Response::Step(Cow::Borrowed(step)), RESPONSE_BYTES_MAX).unwrap();
         let Response::Step(step) = read(&mut frame.as_slice(), RESPONSE_BYTES_MAX).unwrap().unwrap() else {
             panic!("it was a step")
         };
-        Step::from(step)
+        step.into_owned()
     };
     let deepest = call(nested(DEPTH_MAX));
     assert_eq!(sent(&deepest), deepest);
@@ -196,8 +195,8 @@ fn every_end_of_a_cell_arrives_as_it_was_sent() {
         CellEnd::Finished { output },
     ] {
         let step = Step::Finished(end);
-        let text = serde_json::to_string(&WireStep::from(&step)).unwrap();
-        assert_eq!(Step::from(serde_json::from_str::<WireStep<'_>>(&text).unwrap()), step);
+        let text = serde_json::to_string(&step).unwrap();
+        assert_eq!(serde_json::from_str::<Step>(&text).unwrap(), step);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use spelunk_types::hex;
 
@@ -108,11 +108,30 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
+        AnyValue { is_plain: false }.deserialize(deserializer)
     }
 }
 
-struct AnyValue;
+/// The value of any JSON text, keeping the order of keys.
+pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
+    let mut from = serde_json::Deserializer::from_str(text);
+    let value = AnyValue { is_plain: true }.deserialize(&mut from)?;
+    from.end().map(|()| value)
+}
+
+#[derive(Clone, Copy)]
+struct AnyValue {
+    /// Whether an object is a dictionary, and not a value with a tag.
+    is_plain: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for AnyValue {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
 impl<'de> Visitor<'de> for AnyValue {
     type Value = Value;
@@ -151,13 +170,20 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Value::List(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        if self.is_plain {
+            let mut pairs = Vec::new();
+            while let Some(key) = map.next_key::<String>()? {
+                pairs.push((Value::Str(key), map.next_value_seed(self)?));
+            }
+            return Ok(Value::Dict(pairs));
+        }
         let tag: String = map.next_key()?.ok_or_else(|| de::Error::custom("an object without a key"))?;
         let value = match tag.as_str() {
             "$t" => Value::Tuple(map.next_value()?),

@@ -1,5 +1,6 @@
 //! Enforces a cell's CPU limit in the worker. Wall-clock time would stop an innocent cell on a busy machine.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,14 +12,9 @@ use crate::monty::Capture;
 use crate::wire::{self, RESPONSE_BYTES_MAX, Response};
 use crate::{CellEnd, Raised, Step};
 
-/// Watches the CPU time of this process while a cell runs.
 pub(super) struct CpuLimit {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    watched: Mutex<Watched>,
-    begun: Condvar,
+    /// What is watched, and the start of a cell.
+    shared: Arc<(Mutex<Watched>, Condvar)>,
 }
 
 #[derive(Default)]
@@ -26,7 +22,6 @@ struct Watched {
     /// The CPU time at which the cell is stopped; none while no cell runs.
     until: Option<Duration>,
     cell_ms_max: u64,
-    /// The output of the cell so far.
     printed: Option<Capture>,
 }
 
@@ -34,20 +29,21 @@ impl CpuLimit {
     /// Starts the watchdog. If a cell takes too long, it answers on `output` in the cell's place and ends the process:
     /// no state of the cell can be trusted afterwards.
     pub(super) fn start(mut output: File) -> io::Result<Self> {
-        let shared = Arc::new(Shared { watched: Mutex::default(), begun: Condvar::new() });
+        let shared: Arc<(Mutex<Watched>, Condvar)> = Arc::default();
         let watching = Arc::clone(&shared);
         let watch = move || {
-            let mut watched = watching.lock();
+            let (watched, begun) = &*watching;
+            let mut watched = lock(watched);
             loop {
                 watched = match watched.until.map(|until| until.saturating_sub(used())) {
-                    None => watching.begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
+                    None => begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
                     Some(Duration::ZERO) => {
                         // We hold the lock: the cell cannot finish now and answer as well.
                         watched.stop(&mut output);
                         std::process::exit(0);
                     }
                     Some(rest) => {
-                        let waited = watching.begun.wait_timeout(watched, rest);
+                        let waited = begun.wait_timeout(watched, rest);
                         waited.unwrap_or_else(PoisonError::into_inner).0
                     }
                 };
@@ -57,29 +53,26 @@ impl CpuLimit {
         Ok(Self { shared })
     }
 
-    /// Sets where to find the output of cells.
     pub(super) fn set_printed(&self, printed: Capture) {
-        self.shared.lock().printed = Some(printed);
+        lock(&self.shared.0).printed = Some(printed);
     }
 
     /// Runs work of a cell that has `left` of its time; returns what is left afterwards.
     pub(super) fn run<T>(&self, cell_ms_max: u64, left: Duration, work: impl FnOnce() -> T) -> (T, Duration) {
         let began = used();
         {
-            let mut watched = self.shared.lock();
+            let mut watched = lock(&self.shared.0);
             (watched.until, watched.cell_ms_max) = (Some(began.saturating_add(left)), cell_ms_max);
         }
-        self.shared.begun.notify_one();
+        self.shared.1.notify_one();
         let done = work();
-        self.shared.lock().until = None;
+        lock(&self.shared.0).until = None;
         (done, left.saturating_sub(used().saturating_sub(began)))
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Watched> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watched {
@@ -97,11 +90,10 @@ impl Watched {
         let printed = self.printed.as_ref().map(Capture::finish).unwrap_or_default();
         let step = Step::Finished(CellEnd::Raised { output: printed, raised });
         // If the host has stopped listening, no response is needed.
-        drop(wire::write(output, &Response::Step((&step).into()), RESPONSE_BYTES_MAX));
+        drop(wire::write(output, &Response::Step(Cow::Owned(step)), RESPONSE_BYTES_MAX));
     }
 }
 
-/// The CPU time of this process so far.
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();

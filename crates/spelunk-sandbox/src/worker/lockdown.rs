@@ -176,7 +176,6 @@ mod linux {
         Ok(())
     }
 
-    /// Restricts this process to reading the given paths.
     fn restrict(level: CompatLevel, readable: &[std::path::PathBuf]) -> Result<(), String> {
         let why = |error: &dyn std::fmt::Display| format!("landlock: {error}");
         let rules = Ruleset::default()
@@ -213,7 +212,6 @@ mod linux {
         rules.add_rule(PathBeneath::new(place, rights))
     }
 
-    /// Executes the program open at [`EXEC_FD`].
     fn execute(arguments: &[CString], environment: &[CString]) -> std::io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use super::{WorkerCommand, spawner};
-use crate::InterpreterError;
+use super::spawner;
 use crate::wire::{self, RESPONSE_BYTES_MAX, Request, Response};
+use crate::{InterpreterError, WorkerCommand};
 
 /// How long a process that closed its output may take to exit.
 const EXIT_MS_MAX: u64 = 1_000;
@@ -88,7 +88,6 @@ impl Process {
         self.write(&frame, deadline)
     }
 
-    /// Sends plain bytes as one frame.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8], deadline: &Deadline) -> Result<(), InterpreterError> {
         let head = wire::head(bytes.len(), wire::REQUEST_BYTES_MAX).map_err(|error| too_long(&error))?;
         self.write(&head, deadline)?;
@@ -118,7 +117,6 @@ impl Process {
         wire::decode(&body).map_err(|error| protocol(&error))
     }
 
-    /// Waits for the bytes of a frame.
     pub(crate) fn receive_bytes(&mut self, deadline: &Deadline) -> Result<Vec<u8>, InterpreterError> {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
@@ -174,7 +172,6 @@ impl Process {
         InterpreterError::Unresponsive { ms }
     }
 
-    /// How it ended, in words.
     fn died(&mut self) -> InterpreterError {
         let deadline = Deadline::in_ms(EXIT_MS_MAX);
         let status = loop {
@@ -239,7 +236,6 @@ pub(crate) struct Deadline {
     cpu: Option<CpuDeadline>,
 }
 
-/// A limit on the CPU time of a process.
 #[derive(Debug, Clone, Copy)]
 struct CpuDeadline {
     pid: u32,
@@ -265,7 +261,6 @@ impl Deadline {
         self.rest().is_zero()
     }
 
-    /// Which of the two limits was exceeded.
     fn passed_ms(&self) -> u64 {
         let cpu = self.cpu.filter(|cpu| cpu.rest() == Some(Duration::ZERO));
         cpu.map_or(self.ms_max, |cpu| cpu.ms_max)

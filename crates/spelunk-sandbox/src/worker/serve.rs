@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::cpu_limit::CpuLimit;
-use super::{CLOCK_FACTOR, Task, lockdown, work};
+use super::{CLOCK_FACTOR, lockdown, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
-use crate::{CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Value};
+use crate::{CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Task, Value};
 
 /// The stack of the interpreter thread: deep data is dropped and compared recursively.
 pub(super) const STACK_BYTES: usize = 256 << 20;
@@ -87,7 +87,6 @@ struct Session {
     interpreter: Option<Box<MontyInterpreter>>,
     memory_bytes_max: u64,
     cell_ms_max: u64,
-    /// The remaining time of the running cell.
     cell_left: Duration,
     cpu: Option<CpuLimit>,
 }
@@ -188,7 +187,7 @@ impl Session {
                 cut(raised);
             }
             let told = match &step {
-                Ok(step) => Response::Step(step.into()),
+                Ok(step) => Response::Step(Cow::Borrowed(step)),
                 Err(error) => broken(error),
             };
             let calls = match (answer(output, &told), &step) {

@@ -25,61 +25,32 @@ macro_rules! calls {
 }
 
 /// The allowed calls, with the reason.
-const ALLOWED: &[(&str, &[c_long])] = &[
-    (
-        "Descriptors that are open: pipes to the host and files it may read.",
-        calls![
-            SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_write SYS_writev SYS_pwrite64 SYS_pwritev SYS_lseek
-            SYS_close SYS_dup SYS_dup3 SYS_pipe2
-        ],
-    ),
-    (
-        "Looking at files. Landlock decides which may be opened, and none may be for writing.",
-        calls![
-            SYS_openat SYS_newfstatat SYS_fstat SYS_statx SYS_statfs SYS_fstatfs SYS_getdents64 SYS_readlinkat
-            SYS_faccessat SYS_getcwd SYS_chdir SYS_fchdir SYS_umask SYS_fadvise64
-        ],
-    ),
-    (
-        "Memory of its own.",
-        calls![SYS_brk SYS_mmap SYS_munmap SYS_mremap SYS_mprotect SYS_madvise SYS_membarrier],
-    ),
-    (
-        "Threads, beside `clone`, and the end of the process.",
-        calls![
-            SYS_set_tid_address SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_futex SYS_sched_yield
-            SYS_sched_getaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_getcpu SYS_exit SYS_exit_group
-        ],
-    ),
-    (
-        "Signals that arrive. None can be sent.",
-        calls![
-            SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigpending SYS_rt_sigsuspend SYS_rt_sigtimedwait
-            SYS_rt_sigreturn SYS_sigaltstack SYS_restart_syscall
-        ],
-    ),
-    (
-        "Waiting for descriptors.",
-        calls![SYS_ppoll SYS_pselect6 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_eventfd2],
-    ),
-    (
-        "The time, and how much of it was used.",
-        calls![
-            SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_nanosleep SYS_gettimeofday SYS_times
-            SYS_getrusage
-        ],
-    ),
-    (
-        "Who and where it is, and random bytes.",
-        calls![
-            SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_getsid SYS_getuid SYS_geteuid SYS_getgid
-            SYS_getegid SYS_getresuid SYS_getresgid SYS_getgroups SYS_uname SYS_sysinfo SYS_getrandom
-        ],
-    ),
-    ("Of the recent calls: closing many descriptors, and `access` with flags.", RECENT),
+const ALLOWED: &[c_long] = calls![
+    // Descriptors that are open: pipes to the host and files it may read.
+    SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_write SYS_writev SYS_pwrite64 SYS_pwritev SYS_lseek
+    SYS_close SYS_dup SYS_dup3 SYS_pipe2
+    // Looking at files. Landlock decides which may be opened, and none may be for writing.
+    SYS_openat SYS_newfstatat SYS_fstat SYS_statx SYS_statfs SYS_fstatfs SYS_getdents64 SYS_readlinkat
+    SYS_faccessat SYS_getcwd SYS_chdir SYS_fchdir SYS_umask SYS_fadvise64
+    // Memory of its own.
+    SYS_brk SYS_mmap SYS_munmap SYS_mremap SYS_mprotect SYS_madvise SYS_membarrier
+    // Threads, beside `clone`, and the end of the process.
+    SYS_set_tid_address SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_futex SYS_sched_yield
+    SYS_sched_getaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_getcpu SYS_exit SYS_exit_group
+    // Signals that arrive. None can be sent.
+    SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigpending SYS_rt_sigsuspend SYS_rt_sigtimedwait
+    SYS_rt_sigreturn SYS_sigaltstack SYS_restart_syscall
+    // Waiting for descriptors.
+    SYS_ppoll SYS_pselect6 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_eventfd2
+    // The time, and how much of it was used.
+    SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_nanosleep SYS_gettimeofday SYS_times
+    SYS_getrusage
+    // Who and where it is, and random bytes.
+    SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_getsid SYS_getuid SYS_geteuid SYS_getgid
+    SYS_getegid SYS_getresuid SYS_getresgid SYS_getgroups SYS_uname SYS_sysinfo SYS_getrandom
 ];
 
-/// The allowed calls from [`RECENT_FROM`] on.
+/// The allowed calls from [`RECENT_FROM`] on: closing many descriptors, and `access` with flags.
 const RECENT: &[c_long] = calls![SYS_close_range SYS_faccessat2];
 
 /// The allowed calls that only `x86_64` has: older names, and thread-local storage.
@@ -129,7 +100,6 @@ const CLONE_REFUSED: i32 = libc::CLONE_NEWNS
 pub(crate) enum Exec {
     /// [`EXEC_FD`] may be executed.
     Once,
-    /// Nothing may be executed.
     Never,
 }
 
@@ -142,7 +112,7 @@ pub(crate) fn confine(exec: Exec) -> Result<(), String> {
 
 /// The list as a program that refuses everything else with "operation not permitted".
 fn allowed(exec: Exec) -> Result<BpfProgram, seccompiler::BackendError> {
-    let listed = ALLOWED.iter().flat_map(|(_, calls)| *calls).chain(ALLOWED_HERE);
+    let listed = ALLOWED.iter().chain(RECENT).chain(ALLOWED_HERE);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = listed.map(|call| (*call, Vec::new())).collect();
     // Threads are allowed, processes are not.
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());

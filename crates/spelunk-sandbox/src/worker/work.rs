@@ -7,21 +7,12 @@ use spelunk_types::{WorkBounds, WorkError, WorkLine};
 
 use super::process::{Deadline, Process};
 use super::serve::{STACK_BYTES, arm};
-use super::{CLOCK_FACTOR, WorkerCommand, lockdown};
-use crate::InterpreterError;
+use super::{CLOCK_FACTOR, lockdown};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, WireError, Work};
+use crate::{InterpreterError, Task, WorkerCommand};
 
 /// How long a worker may take to start, besides its task.
 const START_MS_MAX: u64 = 2_000;
-
-/// A task that a program performs when started as a worker.
-#[derive(Debug, Clone, Copy)]
-pub struct Task {
-    /// The name it is requested by.
-    pub name: &'static str,
-    /// Performs it over the connection. Failures are reported there; an error means that it is broken.
-    pub run: fn(Box<dyn WorkLine>) -> Result<(), WorkError>,
-}
 
 /// Starts a worker for a task. It ends when the connection is dropped.
 pub fn start_work(
@@ -41,7 +32,6 @@ pub fn start_work(
     Ok(Box::new(host))
 }
 
-/// The host's end of the connection.
 struct Host {
     process: Process,
     deadline: Deadline,
@@ -100,7 +90,6 @@ pub(super) fn serve(work: &Work, tasks: &'static [Task], input: File, output: Fi
     }
 }
 
-/// The worker's end of the connection.
 struct Pipes {
     input: File,
     output: File,

@@ -19,7 +19,7 @@ const PLACES: [&str; 11] = [
     "spelunk-engine/src/limits/budget.rs",
     "spelunk-index/src/error.rs",
     "spelunk-journal/src/error.rs",
-    "spelunk-model/src/error.rs",
+    "spelunk-model/src/wire/model_error.rs",
     "spelunk-types/src/error_code.rs",
 ];
 const LEFT_OUT: [&str; 6] = [

@@ -64,7 +64,6 @@ fn weight(unit: &Unit) -> u64 {
 
 type Unit = (usize, usize);
 
-/// The pieces so far, as ranges of the text.
 struct Ranges {
     all: Vec<Unit>,
     n_max: usize,

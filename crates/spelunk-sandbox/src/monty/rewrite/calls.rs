@@ -1,5 +1,6 @@
 //! Rules for calls and attributes.
 
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor as _;
 use ruff_python_ast::{Expr, ExprAttribute, ExprAwait, ExprCall, Keyword};
 use ruff_text_size::Ranged;
 
@@ -13,24 +14,13 @@ impl<'a> Walk<'a> {
     pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute) -> Option<SourceMap> {
         let name = attribute.attr.as_str();
         let range = range_of(attribute);
-        if self.is_prelude && !self.session.properties.contains(name) {
-            return None;
-        }
         if self.session.properties.contains(name) {
             return Some(self.expr(&attribute.value).wrapped("__sp_get(", format!(", \"{name}\")"), &range));
         }
-        if let Expr::Call(call) = &*attribute.value
-            && let Expr::Name(function) = &*call.func
-            && function.id.as_str() == "type"
-            && name == "__name__"
-        {
-            return None;
-        }
-        if let Expr::Name(value) = &*attribute.value
-            && self.survey.module_aliases.contains(value.id.as_str())
-            && name != "__name__"
-            && name != "__dict__"
-        {
+        let is_type_name = name == "__name__"
+            && matches!(&*attribute.value, Expr::Call(call) if matches!(&*call.func, Expr::Name(function) if function.id.as_str() == "type"));
+        let is_of_module = self.is_module(&attribute.value) && !matches!(name, "__name__" | "__dict__");
+        if self.is_prelude || is_type_name || is_of_module {
             return None;
         }
         let is_caught =
@@ -53,6 +43,10 @@ impl<'a> Walk<'a> {
         self.expr(&attribute.value).wrapped("__sp_meth(", call, &range_of(attribute))
     }
 
+    fn is_module(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Name(name) if self.survey.module_aliases.contains(name.id.as_str()))
+    }
+
     fn is_builtin_type(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Name(name) if tables::BUILTIN_TYPES.contains(name.id.as_str()) && self.is_builtin(&name.id))
     }
@@ -64,12 +58,9 @@ impl<'a> Walk<'a> {
             && self.session.awaitable.contains(name.id.as_str())
             && !self.survey.bound.contains(name.id.as_str())
         {
-            let source_map = self.plain_call(call);
-            return Some(if is_awaited {
-                source_map
-            } else {
-                source_map.wrapped("__sp_now(", ")", &range_of(call))
-            });
+            let made = self.plain_call(call);
+            let range = range_of(call);
+            return Some(if is_awaited { made } else { made.wrapped("__sp_now(", ")", &range) });
         }
         let is_append =
             matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "append");
@@ -113,7 +104,6 @@ impl<'a> Walk<'a> {
         source_map
     }
 
-    /// A call with its function replaced.
     pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> SourceMap {
         let function = new_text(function, call.func.start().to_usize());
         self.call_through(call, function)
@@ -182,8 +172,7 @@ impl<'a> Walk<'a> {
         let is_iterator = matches!(name, "zip" | "map" | "filter" | "enumerate" | "reversed");
         if is_lazy {
             let source_map = self.lazy_call(call, name);
-            let is_list = name == "reversed";
-            return Some(if is_list {
+            return Some(if name == "reversed" {
                 source_map.wrapped("iter(", ")", &range_of(call))
             } else {
                 source_map
@@ -284,7 +273,7 @@ impl<'a> Walk<'a> {
         }
         let name = attribute.attr.as_str();
         let args = &call.arguments.args;
-        let is_module = matches!(&*attribute.value, Expr::Name(value) if self.survey.module_aliases.contains(value.id.as_str()));
+        let is_module = self.is_module(&attribute.value);
         if tables::METHOD_CALLS.contains(name) && !is_module {
             return Some(self.function_of_method(call, attribute, &format!("__sp_{name}")));
         }
@@ -354,8 +343,7 @@ impl<'a> Walk<'a> {
     fn all_of_argument(&mut self, call: &'a ExprCall) -> SourceMap {
         let Expr::Attribute(attribute) = &*call.func else { return self.plain_call(call) };
         self.open(call.start().to_usize());
-        let value = self.expr(&attribute.value);
-        self.splice(range_of(&*attribute.value), value);
+        self.visit_expr(&attribute.value);
         let argument = &call.arguments.args[0];
         let source_map = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
         self.splice(range_of(argument), source_map);
@@ -388,23 +376,19 @@ impl<'a> Walk<'a> {
         if self.is_prelude {
             return None;
         }
-        if let Some(source_map) = self.flat(expr, "__sp_stepped") {
-            return Some(source_map);
-        }
-        Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
+        let stepped = self.flat(expr, "__sp_stepped");
+        stepped.or_else(|| Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr))))
     }
 
     pub(super) fn awaited(&mut self, await_: &'a ExprAwait) -> SourceMap {
         self.open(await_.start().to_usize());
         self.is_awaited = true;
-        let value = self.expr(&await_.value);
-        self.is_awaited = false;
-        let value = if self.is_prelude {
-            value
+        if self.is_prelude {
+            self.visit_expr(&await_.value);
         } else {
-            value.wrapped("__sp_awaitable(", ")", &range_of(&*await_.value))
-        };
-        self.splice(range_of(&*await_.value), value);
+            self.wrap(&await_.value, "__sp_awaitable(");
+        }
+        self.is_awaited = false;
         self.close(await_.end().to_usize())
     }
 }

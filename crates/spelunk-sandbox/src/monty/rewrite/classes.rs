@@ -103,7 +103,6 @@ impl<'a> Walk<'a> {
         source_map
     }
 
-    /// The code after the body of a class.
     fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> SourceMap {
         // Errors here are reported at the name of the class.
         let at = range_of(&class.name).start;
@@ -167,10 +166,7 @@ impl<'a> Walk<'a> {
 }
 
 fn is_simple_member(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::FunctionDef(method) => method.decorator_list.is_empty(),
-        _ => true,
-    }
+    stmt.as_function_def_stmt().is_none_or(|method| method.decorator_list.is_empty())
 }
 
 /// Decorators that need no evaluation.
@@ -188,7 +184,6 @@ fn known_decorator(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The names a class body binds, in order.
 fn members(class: &StmtClassDef) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -201,11 +196,7 @@ fn members(class: &StmtClassDef) -> Vec<String> {
             Stmt::FunctionDef(method) => add(&method.name),
             Stmt::ClassDef(inner) => add(&inner.name),
             Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    if let Expr::Name(name) = target {
-                        add(&name.id);
-                    }
-                }
+                assign.targets.iter().filter_map(Expr::as_name_expr).for_each(|name| add(&name.id));
             }
             Stmt::AnnAssign(assign) => {
                 if let (Expr::Name(name), Some(_)) = (&*assign.target, &assign.value) {

@@ -16,14 +16,8 @@ impl<'a> Walk<'a> {
         }
         let range = range_of(raise);
         self.open(range.start);
-        let value = self.expr(exception);
-        let mut source_map = super::new_text("__sp_raise(", range.start);
-        source_map.push(value);
-        if let Some(cause) = &raise.cause {
-            source_map.add(", ", range.start);
-            source_map.push(self.expr(cause));
-        }
-        source_map.add(")", range.end);
+        let given = [Some(exception), raise.cause.as_deref()].into_iter().flatten();
+        let source_map = self.listed("__sp_raise(".to_owned(), given, ")", &range);
         self.splice(range_of(exception).start..range.end, source_map);
         Some(self.close(range.end))
     }
@@ -58,8 +52,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         if !is_native {
-            let source_map = self.expr(class).wrapped("__sp_catch(", ")", &range_of(&**class));
-            self.splice(range_of(&**class), source_map);
+            self.wrap(class, "__sp_catch(");
         }
         if let (Some(name), Some(first)) = (&inner.name, inner.body.first()) {
             let at = first.start().to_usize();

@@ -9,11 +9,6 @@ use super::{new_text, range_of};
 use crate::monty::source_map::SourceMap;
 
 impl<'a> Walk<'a> {
-    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> SourceMap {
-        let is_generator = yields(&function.body);
-        self.function_as(function, is_generator, true)
-    }
-
     /// A function, with or without its decorators.
     pub(super) fn function_as(
         &mut self,

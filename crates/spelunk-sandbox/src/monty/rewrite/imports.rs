@@ -26,26 +26,18 @@ impl Walk<'_> {
         if !is_ours(module) && !is_star {
             return None;
         }
-        let range = range_of(import);
-        if is_star {
-            let bind = |name| format!("{name} = __sp_from(\"{module}\", \"{name}\")");
-            let parts: Vec<String> = star_names(module).split_whitespace().map(bind).collect();
-            let text = if parts.is_empty() { format!("__sp_import(\"{module}\")") } else { parts.join("; ") };
-            return Some(new_text(text, range.start));
-        }
-        let parts: Vec<String> = import
-            .names
-            .iter()
-            .map(|alias| {
-                let bound = alias.asname.as_ref().unwrap_or(&alias.name);
-                format!("{bound} = __sp_from(\"{module}\", \"{}\")", alias.name)
-            })
-            .collect();
-        Some(new_text(parts.join("; "), range.start))
+        let bind = |bound: &str, name: &str| format!("{bound} = __sp_from(\"{module}\", \"{name}\")");
+        let parts: Vec<String> = if is_star {
+            star_names(module).split_whitespace().map(|name| bind(name, name)).collect()
+        } else {
+            let bound = |alias: &Alias| bind(alias.asname.as_ref().unwrap_or(&alias.name), &alias.name);
+            import.names.iter().map(bound).collect()
+        };
+        let text = if parts.is_empty() { format!("__sp_import(\"{module}\")") } else { parts.join("; ") };
+        Some(new_text(text, range_of(import).start))
     }
 }
 
-/// One module of an import statement.
 fn import_one(alias: &Alias) -> String {
     let name = alias.name.as_str();
     match &alias.asname {

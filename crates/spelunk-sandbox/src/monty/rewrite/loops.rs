@@ -53,8 +53,7 @@ impl<'a> Walk<'a> {
             self.replace(range.start..range.start + n_async, "");
         }
         self.visit_expr(&for_.target);
-        let iter = self.expr(&for_.iter).wrapped("__sp_all(", ")", &range_of(&*for_.iter));
-        self.splice(range_of(&*for_.iter), iter);
+        self.wrap(&for_.iter, "__sp_all(");
         self.visit_body(&for_.body);
         self.visit_body(&for_.orelse);
         self.close(range.end)
@@ -69,20 +68,14 @@ impl<'a> Walk<'a> {
             self.replace(start..start + n_async, "");
         }
         self.visit_expr(&comprehension.target);
-        if let Some((range, name)) = self.batch_names.last().cloned()
-            && range == range_of(&comprehension.iter)
-        {
-            self.replace(range, name);
-            for test in &comprehension.ifs {
-                self.test(test);
+        let batch = self.batch_names.last().filter(|(range, _)| *range == range_of(&comprehension.iter));
+        match batch.cloned() {
+            Some((range, name)) => self.replace(range, name),
+            None if is_open && !self.is_prelude && !self.is_never_handle(&comprehension.iter) => {
+                self.wrap(&comprehension.iter, "__sp_all(");
             }
-            return;
+            None => self.visit_expr(&comprehension.iter),
         }
-        let iter = self.expr(&comprehension.iter);
-        let is_wrapped = is_open && !self.is_prelude && !self.is_never_handle(&comprehension.iter);
-        let iter =
-            if is_wrapped { iter.wrapped("__sp_all(", ")", &range_of(&comprehension.iter)) } else { iter };
-        self.splice(range_of(&comprehension.iter), iter);
         for test in &comprehension.ifs {
             self.test(test);
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ruff_python_ast::visitor::source_order::SourceOrderVisitor as _;
 use ruff_python_ast::{CmpOp, Expr, ExprBinOp, ExprCompare, ExprSubscript, Operator, UnaryOp};
 use ruff_text_size::Ranged;
 
@@ -29,11 +30,7 @@ impl<'a> Walk<'a> {
         if self.is_prelude || is_order && (is_number(left) || is_number(right)) {
             return None;
         }
-        let mut source_map = new_text(format!("({function}"), range.start);
-        source_map.push(self.expr(left));
-        source_map.add(", ", range.start);
-        source_map.push(self.expr(right));
-        source_map.add("))", range.end);
+        let source_map = self.listed(format!("({function}"), [left, right], "))", &range);
         Some(if !is_order && is_cheap(left) {
             guarded(right, ["str", "list"], &range, source_map)
         } else {
@@ -140,18 +137,15 @@ impl<'a> Walk<'a> {
             }
             Expr::If(choice) => {
                 self.open(expr.start().to_usize());
-                let body = self.expr(&choice.body);
-                self.splice(range_of(&*choice.body), body);
+                self.visit_expr(&choice.body);
                 self.test(&choice.test);
-                let orelse = self.expr(&choice.orelse);
-                self.splice(range_of(&*choice.orelse), orelse);
+                self.visit_expr(&choice.orelse);
                 Some(self.close(expr.end().to_usize()))
             }
             _ => None,
         }
     }
 
-    /// A condition.
     pub(super) fn test(&mut self, expr: &'a Expr) {
         let has_truth = self.flags().truth || self.session.has_handles;
         let is_open = matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));

@@ -3,6 +3,7 @@
 use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
 use ruff_text_size::Ranged;
 
+use super::functions::yields;
 use super::plain::is_text;
 use super::walk::Walk;
 use super::{new_text, range_of};
@@ -10,7 +11,6 @@ use crate::monty::source_map::SourceMap;
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 
 impl<'a> Walk<'a> {
-    /// The source map of a statement that has a rule.
     pub(super) fn stmt(&mut self, stmt: &'a Stmt) -> Option<SourceMap> {
         match stmt {
             Stmt::Delete(delete) => Some(self.delete(delete)),
@@ -18,7 +18,7 @@ impl<'a> Walk<'a> {
             Stmt::Import(import) => self.import(import),
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::ClassDef(class) => self.class(class),
-            Stmt::FunctionDef(function) => Some(self.function(function)),
+            Stmt::FunctionDef(function) => Some(self.function_as(function, yields(&function.body), true)),
             Stmt::For(for_) => self.for_loop(for_),
             Stmt::If(if_) => self.if_stmt(if_),
             Stmt::While(while_) => self.while_loop(while_),
@@ -62,8 +62,7 @@ impl<'a> Walk<'a> {
         let message = assert.msg.as_deref().filter(|message| !is_text(message))?;
         self.open(assert.start().to_usize());
         self.test(&assert.test);
-        let shown = self.expr(message).wrapped("__sp_str(", ")", &range_of(message));
-        self.splice(range_of(message), shown);
+        self.wrap(message, "__sp_str(");
         Some(self.close(assert.end().to_usize()))
     }
 
@@ -77,9 +76,7 @@ impl<'a> Walk<'a> {
         let n_async = self.source.get(range.clone()).and_then(|text| text.find("with")).unwrap_or(0);
         self.replace(range.start..range.start + n_async, "");
         for item in &with.items {
-            let value =
-                self.expr(&item.context_expr).wrapped("__sp_entered(", ")", &range_of(&item.context_expr));
-            self.splice(range_of(&item.context_expr), value);
+            self.wrap(&item.context_expr, "__sp_entered(");
             if let Some(target) = &item.optional_vars {
                 self.visit_expr(target);
             }
@@ -101,16 +98,14 @@ impl<'a> Walk<'a> {
             source_map.add(")", range.end);
             return Some(source_map);
         }
-        let is_awaited = assign.targets.iter().any(|target| match target {
-            Expr::Name(name) => self.survey.awaited.contains(name.id.as_str()),
-            _ => false,
-        });
+        let is_awaited = assign.targets.iter().any(
+            |target| matches!(target, Expr::Name(name) if self.survey.awaited.contains(name.id.as_str())),
+        );
         if is_awaited && self.survey.awaits {
             self.open(assign.start().to_usize());
             self.is_awaited = true;
-            let value = self.expr(&assign.value);
+            self.visit_expr(&assign.value);
             self.is_awaited = false;
-            self.splice(range_of(&*assign.value), value);
             return Some(self.close(assign.end().to_usize()));
         }
         let is_unpacked =
@@ -123,8 +118,7 @@ impl<'a> Walk<'a> {
             for target in &assign.targets {
                 self.visit_expr(target);
             }
-            let value = self.expr(&assign.value).wrapped("__sp_all(", ")", &range_of(&*assign.value));
-            self.splice(range_of(&*assign.value), value);
+            self.wrap(&assign.value, "__sp_all(");
             return Some(self.close(assign.end().to_usize()));
         }
         None
@@ -149,15 +143,12 @@ impl<'a> Walk<'a> {
         let range = range_of(delete);
         let indent = self.own_lines(&range);
         let mut source_map = SourceMap::default();
-        let mut targets: Vec<&'a Expr> = delete.targets.iter().collect();
         // `del (a, b)` is `del a, b`.
-        if let [Expr::Tuple(tuple)] = &*delete.targets {
-            targets = tuple.elts.iter().collect();
-        }
-        for (idx, target) in targets.into_iter().enumerate() {
+        let targets = if let [Expr::Tuple(tuple)] = &*delete.targets { &tuple.elts } else { &delete.targets };
+        for (idx, target) in targets.iter().enumerate() {
             if idx > 0 {
-                source_map
-                    .add(indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}")), range.start);
+                let between = indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}"));
+                source_map.add(between, range.start);
             }
             source_map.push(self.delete_one(target, indent));
         }

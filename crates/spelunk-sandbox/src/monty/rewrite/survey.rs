@@ -28,18 +28,13 @@ pub(super) struct Survey {
     pub(super) yields: bool,
     pub(super) inherits: bool,
     pub(super) properties: HashSet<String>,
-    /// Methods of classes.
     methods: HashSet<String>,
-    /// Names of keyword arguments in calls.
     pub(super) keywords: HashSet<String>,
     /// Whether it awaits several things at once.
     pub(super) gathers: bool,
-    /// Names bound to awaitables.
     pub(super) awaited: HashSet<String>,
-    /// Names that caught exceptions are bound to.
     pub(super) caught: HashSet<String>,
     pub(super) modules: Vec<String>,
-    /// Names bound to modules.
     pub(super) module_aliases: HashSet<String>,
     /// The first reserved name, and its offset.
     pub(super) reserved: Option<(String, usize)>,
@@ -71,7 +66,6 @@ impl Survey {
         }
     }
 
-    /// Records what a name is bound to.
     fn assign(&mut self, target: &Expr, value: Option<&Expr>) {
         match target {
             Expr::Name(name) => {
@@ -132,25 +126,14 @@ impl Survey {
 
     fn import(&mut self, alias: &Alias, module: Option<&str>) {
         let name = alias.name.as_str();
-        match module {
-            None => {
-                self.modules.push(name.to_owned());
-                let bound = alias
-                    .asname
-                    .as_ref()
-                    .map_or_else(|| name.split('.').next().unwrap_or(name), Identifier::as_str);
-                self.bind(bound, alias.start().to_usize());
-                self.module_aliases.insert(bound.to_owned());
-            }
-            Some(module) => {
-                self.modules.push(module.to_owned());
-                if name != "*" {
-                    self.bind(
-                        alias.asname.as_ref().unwrap_or(&alias.name).as_str(),
-                        alias.start().to_usize(),
-                    );
-                }
-            }
+        self.modules.push(module.unwrap_or(name).to_owned());
+        let top = if module.is_none() { name.split('.').next().unwrap_or(name) } else { name };
+        let bound = alias.asname.as_ref().map_or(top, Identifier::as_str);
+        if module.is_none() {
+            self.module_aliases.insert(bound.to_owned());
+        }
+        if name != "*" {
+            self.bind(bound, alias.start().to_usize());
         }
     }
 }
@@ -298,23 +281,16 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
 }
 
 /// Functions that take awaitables.
+const GATHERING: &str =
+    "gather create_task ensure_future as_completed wait wait_for shield run_until_complete";
+
 pub(super) fn is_gathering(function: &Expr) -> bool {
     let name = match function {
         Expr::Name(name) => name.id.as_str(),
         Expr::Attribute(attribute) => attribute.attr.as_str(),
         _ => return false,
     };
-    matches!(
-        name,
-        "gather"
-            | "create_task"
-            | "ensure_future"
-            | "as_completed"
-            | "wait"
-            | "wait_for"
-            | "shield"
-            | "run_until_complete"
-    )
+    GATHERING.split(' ').any(|known| known == name)
 }
 
 fn names_in(expr: &Expr, names: &mut HashSet<String>) {

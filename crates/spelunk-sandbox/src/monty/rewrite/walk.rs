@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use ruff_python_ast::visitor::source_order::{
-    SourceOrderVisitor, walk_except_handler, walk_expr, walk_interpolated_string_element, walk_stmt,
-};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_except_handler, walk_expr, walk_stmt};
 use ruff_python_ast::{
     Comprehension, ConversionFlag, ExceptHandler, Expr, ExprContext, InterpolatedStringElement, Stmt,
     StmtExpr,
@@ -22,7 +20,6 @@ pub(super) struct Walk<'a> {
     pub(super) source: &'a str,
     pub(super) session: &'a Session,
     pub(super) survey: &'a Survey,
-    /// Whether this is our own code.
     pub(super) is_prelude: bool,
     frames: Vec<Frame>,
     depth: usize,
@@ -57,7 +54,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A whole cell.
     pub(super) fn module(&mut self, body: &'a [Stmt]) -> SourceMap {
         self.open(0);
         self.visit_body(body);
@@ -105,7 +101,6 @@ impl<'a> Walk<'a> {
         frame.source_map
     }
 
-    /// Replaces a range by a source map.
     pub(super) fn splice(&mut self, range: Range<usize>, source_map: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
             frame.source_map.keep(frame.at..range.start.max(frame.at));
@@ -114,10 +109,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Replaces a range by new text.
     pub(super) fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
         let at = range.start;
         self.splice(range, new_text(text, at));
+    }
+
+    /// Puts an expression into a call, where it is.
+    pub(super) fn wrap(&mut self, expr: &'a Expr, before: &str) {
+        let source_map = self.expr(expr).wrapped(before, ")", &range_of(expr));
+        self.splice(range_of(expr), source_map);
+    }
+
+    /// New text around expressions, which commas separate.
+    pub(super) fn listed(
+        &mut self,
+        before: String,
+        exprs: impl IntoIterator<Item = &'a Expr>,
+        after: &str,
+        range: &Range<usize>,
+    ) -> SourceMap {
+        let mut source_map = new_text(before, range.start);
+        for (idx, expr) in exprs.into_iter().enumerate() {
+            source_map.add(if idx == 0 { "" } else { ", " }, range.start);
+            source_map.push(self.expr(expr));
+        }
+        source_map.add(after, range.end);
+        source_map
     }
 
     /// The text of a node with the source maps of its children.
@@ -133,7 +150,6 @@ impl<'a> Walk<'a> {
         self.close(stmt.end().to_usize())
     }
 
-    /// The source map of an expression.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> SourceMap {
         if self.depth >= DEPTH_MAX {
             return SourceMap::kept(range_of(expr));
@@ -244,17 +260,11 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
         let InterpolatedStringElement::Interpolation(inner) = element else { return };
         if inner.debug_text.is_none() {
-            if self.session.has_handles {
-                let value = self.shown(&inner.expression);
-                self.splice(range_of(&*inner.expression), value);
-                if let Some(spec) = &inner.format_spec {
-                    for element in &spec.elements {
-                        self.visit_interpolated_string_element(element);
-                    }
-                }
-                return;
+            let value = self.shown(&inner.expression);
+            self.splice(range_of(&*inner.expression), value);
+            for element in inner.format_spec.iter().flat_map(|spec| &spec.elements) {
+                self.visit_interpolated_string_element(element);
             }
-            walk_interpolated_string_element(self, element);
             return;
         }
         // `{x=}` shows the code as written, which is not the code that runs.

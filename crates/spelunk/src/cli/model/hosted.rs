@@ -109,7 +109,11 @@ fn details(model: &HostedModel<'_>) -> String {
         Some(price) => {
             lines.push(("price", rates(price.rates(0))));
             if let Some(above) = price.above {
-                let text = format!("prompts above {} tokens: {}", above.prompt_tokens, rates(above.rates()));
+                let text = format!(
+                    "prompts above {} tokens: {}",
+                    above.prompt_tokens,
+                    rates(above.microusd_per_mtok)
+                );
                 lines.push(("", text));
             }
         }
@@ -142,7 +146,7 @@ pub(super) fn price_json(price: Price) -> Value {
     };
     let mut whole = shown(price.rates(0));
     if let Some(above) = price.above {
-        whole["above"] = shown(above.rates());
+        whole["above"] = shown(above.microusd_per_mtok);
         whole["above"]["prompt_tokens"] = above.prompt_tokens.into();
     }
     whole

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::Decode;
 use crate::ModelDelta;
-use crate::reply::Decode;
 
 /// Feeds the events to a decoder, then its end, then the first event as a whole reply. Nothing may panic, and no delta
 /// may be empty.

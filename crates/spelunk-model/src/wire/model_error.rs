@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use spelunk_types::{ErrorCode, Explain, StopReason, Usage};
 
 /// A feature beyond plain text that a request may use and a model may lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Feature {
     /// Answers that match a JSON Schema. The engine may retry without it and validate the answer itself.
     Schema,
@@ -30,7 +31,7 @@ impl fmt::Display for Feature {
 pub(crate) const NO_REASON: &str = "no reason given";
 
 /// A request that got no reply.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ModelError {
     #[error("the provider at `{base_url}` rejected the key: {detail}")]
@@ -126,6 +127,7 @@ impl Explain for ModelError {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have the hint of their code")]
     fn hint(&self) -> Option<String> {
         let own = match self {
             Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
@@ -142,20 +144,7 @@ impl Explain for ModelError {
             Self::FeatureRefused { feature: Feature::Images, .. } => {
                 "choose a model that can see images, and read PDF if it was shown pages"
             }
-            Self::Unauthorized { .. }
-            | Self::KeysMissing { .. }
-            | Self::NotFound { .. }
-            | Self::RateLimited { .. }
-            | Self::Overloaded { .. }
-            | Self::ServerError { .. }
-            | Self::RequestRefused { .. }
-            | Self::PromptTooLong { .. }
-            | Self::Unreachable { .. }
-            | Self::TimedOut { .. }
-            | Self::StreamCut
-            | Self::ReplyMalformed { .. }
-            | Self::ReplyEmpty { .. }
-            | Self::ReplyTooLong { .. } => self.code().hint().unwrap_or("run `spelunk doctor`"),
+            _ => self.code().hint().unwrap_or("run `spelunk doctor`"),
         };
         Some(own.to_owned())
     }

@@ -6,18 +6,24 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use spelunk_types::{BlobId, ModelRef};
 
 /// For providers that require a file name; the real one is not sent.
 pub(crate) const PDF_NAME: &str = "pages.pdf";
 
+/// With this name for the type, the text is not taken for one of the document it is read from.
+type MediaType = &'static str;
+
 /// An image or pages of a PDF for a model.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Its name in the context; it is not sent.
     pub name: String,
     /// `image/png`, `image/jpeg`, `image/gif`, `image/webp` or `application/pdf`.
-    pub media_type: &'static str,
+    #[serde(deserialize_with = "known_media_type")]
+    pub media_type: MediaType,
     /// In pixels.
     pub width: u32,
     /// In pixels.
@@ -27,6 +33,7 @@ pub struct Image {
     /// BLAKE3 of the bytes, which identifies it in a journal.
     pub digest: BlobId,
     /// The file.
+    #[serde(rename = "base64", serialize_with = "write_base64", deserialize_with = "read_base64")]
     pub bytes: Arc<[u8]>,
 }
 
@@ -38,7 +45,6 @@ impl fmt::Debug for Image {
 }
 
 impl Image {
-    /// The formats that models accept.
     pub(crate) const MEDIA_TYPES: [&str; 5] =
         ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"];
 
@@ -46,12 +52,10 @@ impl Image {
         STANDARD.encode(&self.bytes)
     }
 
-    /// The file as a `data:` URL.
     pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.base64())
     }
 
-    /// The format without `image/`.
     pub(crate) fn format(&self) -> &'static str {
         self.media_type.strip_prefix("image/").unwrap_or(self.media_type)
     }
@@ -60,6 +64,20 @@ impl Image {
     pub(crate) fn is_pdf(&self) -> bool {
         self.media_type == "application/pdf"
     }
+}
+
+fn known_media_type<'de, D: Deserializer<'de>>(from: D) -> Result<MediaType, D::Error> {
+    let given = String::deserialize(from)?;
+    let known = Image::MEDIA_TYPES.into_iter().find(|known| *known == given);
+    known.ok_or_else(|| D::Error::custom("an unknown media type"))
+}
+
+fn write_base64<S: Serializer>(bytes: &Arc<[u8]>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&STANDARD.encode(bytes))
+}
+
+fn read_base64<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[u8]>, D::Error> {
+    STANDARD.decode(String::deserialize(from)?).map(Arc::from).map_err(D::Error::custom)
 }
 
 /// The most tokens that any rule below yields.

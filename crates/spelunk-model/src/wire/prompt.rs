@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::tool::images;
+use super::tool::images;
 use crate::{Part, Tool};
 
 /// Who wrote a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "bool", into = "bool")]
 pub enum Speaker {
     /// The engine, on behalf of the user.
     User,
@@ -26,10 +29,23 @@ impl Speaker {
     }
 }
 
+impl From<bool> for Speaker {
+    fn from(is_of_model: bool) -> Self {
+        if is_of_model { Self::Assistant } else { Self::User }
+    }
+}
+
+impl From<Speaker> for bool {
+    fn from(speaker: Speaker) -> Self {
+        speaker == Speaker::Assistant
+    }
+}
+
 /// One message of a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who wrote it.
+    #[serde(rename = "is_of_model")]
     pub speaker: Speaker,
     /// Its text.
     pub text: String,
@@ -57,7 +73,8 @@ impl Message {
 }
 
 /// How long a reasoning model may think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// As briefly as possible.
     Low,
@@ -87,7 +104,7 @@ impl Effort {
 }
 
 /// Everything in one request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// The system prompt.
     pub system: String,
@@ -96,6 +113,7 @@ pub struct Prompt {
     /// How many tokens the model may write.
     pub output_tokens_max: u64,
     /// The JSON Schema for the answer, if the provider can enforce one.
+    #[serde(serialize_with = "write_schema", deserialize_with = "read_schema")]
     pub schema: Option<Arc<Value>>,
     /// The tools the model may call.
     pub tools: Vec<Tool>,
@@ -135,6 +153,16 @@ impl Prompt {
         let mut users = users.filter(|(_, message)| message.speaker == Speaker::User).map(|(idx, _)| idx);
         [users.next(), users.next()]
     }
+}
+
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+fn write_schema<S: Serializer>(schema: &Option<Arc<Value>>, to: S) -> Result<S::Ok, S::Error> {
+    schema.as_ref().map(ToString::to_string).serialize(to)
+}
+
+fn read_schema<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Arc<Value>>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.map(|text| serde_json::from_str(&text).map(Arc::new)).transpose().map_err(D::Error::custom)
 }
 
 #[cfg(test)]

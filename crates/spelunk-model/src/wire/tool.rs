@@ -3,23 +3,26 @@
 
 use std::sync::Arc;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::Image;
 
 /// A tool that a model may call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`.
     pub name: String,
     /// When to call it, for the model.
     pub description: String,
     /// The JSON Schema of its arguments, an object.
+    #[serde(serialize_with = "write_schema", deserialize_with = "read_schema")]
     pub schema: Arc<Value>,
 }
 
 /// A call that a model made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Identifies the call in its result.
     pub id: String,
@@ -32,7 +35,7 @@ pub struct ToolCall {
 }
 
 /// The result of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
     pub call_id: String,
@@ -45,11 +48,13 @@ pub struct ToolResult {
 }
 
 /// What a message contains besides its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// A call by the model.
+    #[serde(rename = "Call")]
     ToolCall(ToolCall),
     /// The result of one.
+    #[serde(rename = "Result")]
     ToolResult(ToolResult),
     /// An image for the model.
     Image(Image),
@@ -81,4 +86,13 @@ pub(crate) fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
         Part::Image(image) => Some(image),
         Part::ToolCall(_) | Part::ToolResult(_) => None,
     })
+}
+
+/// A schema travels as text, because it comes from outside: its nesting must not count towards the depth of the document.
+fn write_schema<S: Serializer>(schema: &Arc<Value>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(schema)
+}
+
+fn read_schema<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Value>, D::Error> {
+    serde_json::from_str(&String::deserialize(from)?).map(Arc::new).map_err(D::Error::custom)
 }
