@@ -96,12 +96,12 @@ class _Match:
     """A match in a host object, made from the host's reply."""
 
     def __init__(self, reply, pattern, handle):
-        self._groups, self._spans, self._names = reply["groups"], reply["spans"], reply["names"]
+        self._groups, self._spans = reply
         self.re, self.string = pattern, handle
         self.pos, self.endpos = 0, None
 
     def _idx(self, group):
-        idx = self._names.get(group) if isinstance(group, str) else group
+        idx = self.re.groupindex.get(group) if isinstance(group, str) else group
         if not isinstance(idx, int) or not 0 <= idx < len(self._groups):
             raise IndexError("no such group")
         return idx
@@ -117,7 +117,7 @@ class _Match:
         return tuple(default if text is None else text for text in self._groups[1:])
 
     def groupdict(self, default=None):
-        return {name: default if self[idx] is None else self[idx] for name, idx in self._names.items()}
+        return {name: default if self[idx] is None else self[idx] for name, idx in self.re.groupindex.items()}
 
     def span(self, group=0):
         return tuple(self._spans[self._idx(group)])
@@ -135,7 +135,7 @@ class _Match:
 
     @property
     def lastgroup(self):
-        return {idx: name for name, idx in self._names.items()}.get(self.lastindex)
+        return {idx: name for name, idx in self.re.groupindex.items()}.get(self.lastindex)
 
     @property
     def __class__(self):

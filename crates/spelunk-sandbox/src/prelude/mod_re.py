@@ -141,7 +141,7 @@ def __sp_re_walk(pattern, string, pos, endpos, n_max, how="search"):
 
 
 def __sp_re_match_of(pattern, string, found):
-    return __sp_Match({"groups": found[1], "spans": found[2], "names": pattern.groupindex}, pattern, string)
+    return __sp_Match(found[1:], pattern, string)
 
 
 def __sp_re_template(pattern, repl):

@@ -93,7 +93,7 @@ def __sp_match_last(match, name):
             last = idx + 1
     if name == "lastindex":
         return last
-    for group, idx in (match.names if isinstance(match, __sp_Match) else __sp_named_indexes(match)).items():
+    for group, idx in (match.re.groupindex if isinstance(match, __sp_Match) else __sp_named_indexes(match)).items():
         if idx == last:
             return group
     return None
@@ -147,20 +147,18 @@ def __sp_repr(value):
 
 
 class __sp_Match:
-    # A match in a host object: groups and spans, as the host gave them.
+    # A match in a host object: the texts of its groups and their spans, as the host gave them.
     def __init__(self, found, pattern, text):
-        self.texts = found["groups"]
-        self.spans = found["spans"]
-        self.names = found["names"]
+        self.texts, self.spans = found
         self.re = pattern
         self.string = text
         self.pos = 0
 
     def index(self, group):
         if isinstance(group, str):
-            if group not in self.names:
+            if group not in self.re.groupindex:
                 raise IndexError("no such group")
-            return self.names[group]
+            return self.re.groupindex[group]
         if not 0 <= group < len(self.texts):
             raise IndexError("no such group")
         return group
@@ -179,7 +177,7 @@ class __sp_Match:
         return tuple([default if text is None else text for text in self.texts[1:]])
 
     def groupdict(self, default=None):
-        return {name: (default if self.texts[idx] is None else self.texts[idx]) for name, idx in self.names.items()}
+        return {name: (default if self.texts[idx] is None else self.texts[idx]) for name, idx in self.re.groupindex.items()}
 
     def start(self, group=0):
         return self.span(group)[0]

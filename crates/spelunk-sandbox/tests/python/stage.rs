@@ -177,9 +177,6 @@ fn reply(call: &HostCall) -> HostReply {
 fn found(text: &str, at: i64) -> Value {
     let end = at + i64::try_from(text.len()).unwrap();
     let span = Value::Tuple(vec![Value::Int(at), Value::Int(end)]);
-    Value::Dict(vec![
-        ("groups".into(), Value::List(vec![text.into(), text.into(), Value::None])),
-        ("spans".into(), Value::List(vec![span.clone(), span, Value::None])),
-        ("names".into(), Value::Dict(vec![("word".into(), Value::Int(1))])),
-    ])
+    let texts = vec![text.into(), text.into(), Value::None];
+    Value::Tuple(vec![Value::List(texts), Value::List(vec![span.clone(), span, Value::None])])
 }

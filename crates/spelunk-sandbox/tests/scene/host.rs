@@ -103,11 +103,7 @@ fn matched(idx: usize) -> Value {
     let spans = [(word, end), (word, number - 1), (number, end)];
     let text = |(from, to): (usize, usize)| Value::Str(TEXT.get(from..to).unwrap().to_owned());
     let span = |(from, to): (usize, usize)| Value::Tuple(vec![int(from), int(to)]);
-    Value::Dict(vec![
-        ("groups".into(), Value::List(spans.map(text).into())),
-        ("spans".into(), Value::List(spans.map(span).into())),
-        ("names".into(), Value::Dict(vec![("word".into(), Value::Int(1))])),
-    ])
+    Value::Tuple(vec![Value::List(spans.map(text).into()), Value::List(spans.map(span).into())])
 }
 
 fn int(number: usize) -> Value {

@@ -22,9 +22,9 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
     let (source, flags) = (arguments.need_text("pattern")?, arguments.int("flags")?.unwrap_or(0));
     let pattern = compiled(objects, source, flags.unsigned_abs())?;
     match function.as_str() {
-        "re.search" => Ok(one(&pattern, text.re_search(&pattern).map_err(refused)?)),
-        "re.match" => Ok(one(&pattern, text.re_match(&pattern).map_err(refused)?)),
-        "re.fullmatch" => Ok(one(&pattern, text.re_fullmatch(&pattern).map_err(refused)?)),
+        "re.search" => Ok(one(text.re_search(&pattern).map_err(refused)?)),
+        "re.match" => Ok(one(text.re_match(&pattern).map_err(refused)?)),
+        "re.fullmatch" => Ok(one(text.re_fullmatch(&pattern).map_err(refused)?)),
         "re.findall" => findall(text, &pattern, &objects.limits),
         "re.finditer" => finditer(text, &pattern, arguments.take("a")),
         "re.split" => split(text, &pattern, arguments.count("a")?.unwrap_or(0)),
@@ -64,12 +64,12 @@ fn compiled(objects: &Objects, source: String, flags: u64) -> Result<Arc<PyPatte
     Ok(pattern)
 }
 
-fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Value {
-    found.map_or(Value::None, |found| of_match(pattern, found))
+fn one(found: Option<PyMatch>) -> Value {
+    found.map_or(Value::None, of_match)
 }
 
-/// A match as data; the session wraps it to behave like `re.Match`.
-fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
+/// The texts of a match's groups and their spans. The session wraps it to behave like `re.Match`.
+fn of_match(found: PyMatch) -> Value {
     let (mut groups, mut spans) = (Vec::new(), Vec::new());
     for group in found.groups {
         match group {
@@ -83,8 +83,7 @@ fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
             }
         }
     }
-    let names = pattern.group_names().iter().map(|(name, idx)| (name.as_str(), int(*idx as u64)));
-    dict([("groups", Value::List(groups)), ("spans", Value::List(spans)), ("names", dict(names))])
+    Value::Tuple(vec![Value::List(groups), Value::List(spans)])
 }
 
 fn findall(text: &LazyText, pattern: &PyPattern, limits: &Limits) -> Result<Value, Refusal> {
@@ -111,7 +110,7 @@ fn finditer(text: &LazyText, pattern: &PyPattern, from: Option<Value>) -> Result
     };
     let found = text.re_finditer(pattern, from, BATCH_MATCHES, BATCH_BYTES).map_err(refused)?;
     let next = found.next.map(|next| Value::Tuple(next.to_parts().map(int).to_vec()));
-    Ok(batch(Value::List(found.items.into_iter().map(|found| of_match(pattern, found)).collect()), next))
+    Ok(batch(Value::List(found.items.into_iter().map(of_match).collect()), next))
 }
 
 fn split(text: &LazyText, pattern: &PyPattern, splits_max: u64) -> Result<Value, Refusal> {
