@@ -9,8 +9,6 @@ use crate::files::Stamp;
 
 /// Changes whenever the format of an index does.
 const FORM: &str = "spelunk-index 1";
-
-/// The longest catalogue that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 30;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +22,6 @@ pub(crate) struct Catalogue {
     pub(crate) partial: Vec<u64>,
     /// Files by their path in the index directory.
     pub(crate) files: BTreeMap<String, FileRecord>,
-    /// By name.
     pub(crate) documents: BTreeMap<String, DocumentRecord>,
 }
 
@@ -52,7 +49,6 @@ pub(crate) struct DocumentRecord {
     pub(crate) content_type: ContentType,
     /// The name of its language in queries.
     pub(crate) language: Option<String>,
-    /// The user-defined kind.
     pub(crate) custom: Option<String>,
 }
 

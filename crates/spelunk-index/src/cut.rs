@@ -11,8 +11,6 @@ pub(crate) const CUT_VERSION: &str = "cut-2";
 
 /// Documents up to this size are read whole and verified against their digest.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
-
-/// The window size for larger ones.
 const WINDOW_BYTES: u64 = 256 << 10;
 
 /// How far past a window to search for the end of its last line.
@@ -23,9 +21,7 @@ const LINE_REACH_BYTES: u64 = 64 << 10;
 pub(crate) struct Cut {
     /// Byte range in the text of its window.
     pub(crate) span: Range<usize>,
-    /// The first line, from 1.
     pub(crate) line_start: u64,
-    /// The last line, from 1.
     pub(crate) line_end: u64,
     pub(crate) scope: Option<String>,
 }
@@ -98,7 +94,6 @@ pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }
 
-/// A document that is not held in memory.
 pub(crate) struct LargeDocument {
     reader: Reader,
     name: String,

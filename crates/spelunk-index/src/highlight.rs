@@ -35,10 +35,7 @@ pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mar
             best = Some((worth, Mark { line, text: text.to_owned(), ranges: apart(ranges) }));
         }
     }
-    match best {
-        Some((_, mark)) => mark,
-        None => Mark { line: line_start, text: String::new(), ranges: Vec::new() },
-    }
+    best.map_or_else(|| Mark { line: line_start, ..Mark::default() }, |(_, mark)| mark)
 }
 
 /// Merges overlapping ranges, such as those of a name and its parts.

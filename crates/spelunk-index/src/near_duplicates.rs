@@ -13,7 +13,6 @@ const TERMS_MIN: usize = 8;
 /// The share of common terms, in percent, from which two texts count as the same.
 const COMMON_PERCENT_MIN: usize = 90;
 
-/// The distinct terms of a text.
 #[derive(Debug)]
 pub(crate) struct Gist(HashSet<u64>);
 

@@ -57,7 +57,6 @@ impl WordSet {
         self.0.count_ones() as usize
     }
 
-    /// Ascending.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -138,7 +137,6 @@ impl Tally {
         }
     }
 
-    /// Appends the next segment.
     fn append(&mut self, segment: Self) {
         let offset = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         let counts_before = self.counts.len();

@@ -19,7 +19,6 @@ pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
     /// Counted in words. A name and the first of its parts share a position.
     pub(crate) position: usize,
-    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
     pub(crate) form: Form,
 }
@@ -51,7 +50,6 @@ fn is_inside(byte: u8) -> bool {
 struct Cutter<'c> {
     on_term: &'c mut dyn FnMut(Term<'_>),
     position: usize,
-    /// A buffer for folding a word.
     folded: String,
 }
 
@@ -81,7 +79,6 @@ impl Cutter<'_> {
         }
     }
 
-    /// A run with non-ASCII characters.
     fn other(&mut self, run: &str, start: usize) {
         let mut rest = run;
         while let Some(c) = rest.chars().next() {

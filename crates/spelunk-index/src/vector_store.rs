@@ -12,15 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
+use spelunk_fs::if_there;
+
 use crate::files;
 
-/// Rows per file.
 pub(crate) const SHARD_ROWS: u32 = 1 << 16;
 
 const KEY_BYTES: usize = 16;
 const SCALE_BYTES: usize = 4;
-
-/// Rows read at a time.
 const BLOCK_ROWS: u32 = 1 << 12;
 
 /// How many rows with the nearest signs are compared in full: at least, and per wanted row. Of 585,000 rows (source
@@ -79,7 +78,7 @@ pub(crate) fn key_of(embedder_id: &str, text: &str) -> Key {
 pub(crate) struct Rows {
     directory: PathBuf,
     dimensions: usize,
-    len: u32,
+    pub(crate) n_rows: u32,
 }
 
 /// The signs of the numbers, one bit each.
@@ -104,7 +103,7 @@ pub(crate) struct NearRow {
 
 impl Rows {
     pub(crate) fn new(directory: PathBuf, dimensions: usize, n_rows: u32) -> Self {
-        Self { directory, dimensions, len: n_rows }
+        Self { directory, dimensions, n_rows }
     }
 
     /// The complete rows found in a directory.
@@ -112,28 +111,24 @@ impl Rows {
         let mut rows = Self::new(directory.to_owned(), dimensions, 0);
         let names = files::names(directory)?;
         for shard in 0..u32::try_from(names.len()).unwrap_or(u32::MAX) {
-            let (rows_path, keys_path) = (rows.rows_path(shard), rows.keys_path(shard));
+            let (rows_path, keys_path) = (rows.path("rows", shard), rows.path("keys", shard));
             if !names.iter().any(|name| rows_path.ends_with(name)) {
                 break;
             }
             let n_rows = files::stamp(&rows_path)?.bytes / rows.row_bytes() as u64;
             let n_keys = files::stamp(&keys_path)?.bytes / KEY_BYTES as u64;
             let n_here = u32::try_from(n_rows.min(n_keys)).unwrap_or(u32::MAX).min(SHARD_ROWS);
-            rows.len += n_here;
+            rows.n_rows += n_here;
             if n_here < SHARD_ROWS {
                 break;
             }
         }
-        Ok((rows.len > 0).then_some(rows))
-    }
-
-    pub(crate) fn n_rows(&self) -> u32 {
-        self.len
+        Ok((rows.n_rows > 0).then_some(rows))
     }
 
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
-        let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
-        (0..self.len.div_ceil(SHARD_ROWS))
+        let signs = (0..self.n_rows / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
+        (0..self.n_rows.div_ceil(SHARD_ROWS))
             .flat_map(|shard| [format!("rows-{shard:05}.bin"), format!("keys-{shard:05}.bin")])
             .chain(signs)
     }
@@ -142,50 +137,40 @@ impl Rows {
         SCALE_BYTES + self.dimensions
     }
 
-    fn rows_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("rows-{shard:05}.bin"))
-    }
-
-    fn signs_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("signs-{shard:05}.bin"))
+    fn path(&self, what: &str, shard: u32) -> PathBuf {
+        self.directory.join(format!("{what}-{shard:05}.bin"))
     }
 
     fn sign_bytes(&self) -> usize {
         self.dimensions.div_ceil(8)
     }
 
-    /// Writes the signs of a complete file.
     fn write_signs(&self, shard: u32) -> io::Result<()> {
         let bytes_max = u64::from(SHARD_ROWS) * self.row_bytes() as u64;
-        let rows = files::read_whole(&self.rows_path(shard), bytes_max)?.unwrap_or_default();
+        let rows = files::read_whole(&self.path("rows", shard), bytes_max)?.unwrap_or_default();
         let rows = rows.chunks_exact(self.row_bytes());
         let signs: Vec<u8> = rows.flat_map(|row| signs(row.get(SCALE_BYTES..).unwrap_or_default())).collect();
-        files::replace(&self.signs_path(shard), &signs)
+        files::replace(&self.path("signs", shard), &signs)
     }
 
-    fn keys_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("keys-{shard:05}.bin"))
-    }
-
-    /// Every key with its row.
     pub(crate) fn load_keys(&self) -> io::Result<HashMap<Key, u32>> {
-        let mut keys = HashMap::with_capacity(self.len as usize);
-        for shard in 0..self.len.div_ceil(SHARD_ROWS) {
+        let mut keys = HashMap::with_capacity(self.n_rows as usize);
+        for shard in 0..self.n_rows.div_ceil(SHARD_ROWS) {
             let bytes_max = u64::from(SHARD_ROWS) * KEY_BYTES as u64;
-            let bytes = files::read_whole(&self.keys_path(shard), bytes_max)?.unwrap_or_default();
+            let bytes = files::read_whole(&self.path("keys", shard), bytes_max)?.unwrap_or_default();
             let first = shard * SHARD_ROWS;
-            let n_here = (self.len - first).min(SHARD_ROWS);
+            let n_here = (self.n_rows - first).min(SHARD_ROWS);
             keys.extend(bytes.as_chunks::<KEY_BYTES>().0.iter().copied().zip(first..first + n_here));
         }
         Ok(keys)
     }
 
     pub(crate) fn read(&self, row: u32) -> io::Result<Option<Quantised>> {
-        if row >= self.len {
+        if row >= self.n_rows {
             return Ok(None);
         }
         let mut bytes = vec![0; self.row_bytes()];
-        let file = files::open(&self.rows_path(row / SHARD_ROWS))?;
+        let file = files::open(&self.path("rows", row / SHARD_ROWS))?;
         let is_there = files::read_at(&file, &mut bytes, self.offset_of(row))?;
         let (scale, numbers) = bytes.split_at(SCALE_BYTES);
         let scale = scale.try_into().map_or(0.0, f32::from_le_bytes);
@@ -204,7 +189,7 @@ impl Rows {
         wanted: &(dyn Fn(u32) -> bool + Sync),
         n_max: usize,
     ) -> io::Result<Vec<NearRow>> {
-        let n_shards = self.len.div_ceil(SHARD_ROWS);
+        let n_shards = self.n_rows.div_ceil(SHARD_ROWS);
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_threads = n_cores.min(THREADS_MAX).min(n_shards as usize);
         let (next, products) = (AtomicU32::new(0), query.sign_products());
@@ -260,13 +245,10 @@ impl Rows {
         near: &mut Vec<(Reverse<i32>, u32)>,
     ) -> io::Result<bool> {
         let first = shard * SHARD_ROWS;
-        if self.len - first < SHARD_ROWS {
+        if self.n_rows - first < SHARD_ROWS {
             return Ok(false);
         }
-        let file = match files::open(&self.signs_path(shard)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            opened => opened?,
-        };
+        let Some(file) = if_there(files::open(&self.path("signs", shard)))? else { return Ok(false) };
         let product =
             |signs: &[u8]| products.iter().zip(signs).map(|(of, byte)| of[usize::from(*byte)]).sum();
         let mut block = vec![0; BLOCK_ROWS as usize * self.sign_bytes()];
@@ -285,7 +267,7 @@ impl Rows {
     /// Computes the similarities of some rows of one file.
     fn compare(&self, rows: &[u32], query: &Quantised, near: &mut Vec<NearRow>) -> io::Result<()> {
         let Some(first) = rows.first() else { return Ok(()) };
-        let file = files::open(&self.rows_path(first / SHARD_ROWS))?;
+        let file = files::open(&self.path("rows", first / SHARD_ROWS))?;
         let mut bytes = vec![0; self.row_bytes()];
         for row in rows {
             if !files::read_at(&file, &mut bytes, self.offset_of(*row))? {
@@ -303,9 +285,9 @@ impl Rows {
         wanted: &(dyn Fn(u32) -> bool + Sync),
         near: &mut Vec<NearRow>,
     ) -> io::Result<()> {
-        let file = files::open(&self.rows_path(shard))?;
+        let file = files::open(&self.path("rows", shard))?;
         let first = shard * SHARD_ROWS;
-        let n_here = (self.len - first).min(SHARD_ROWS);
+        let n_here = (self.n_rows - first).min(SHARD_ROWS);
         let mut block = Vec::new();
         let mut done = 0;
         while done < n_here {
@@ -332,21 +314,20 @@ impl Rows {
     pub(crate) fn append(&self) -> io::Result<Appender> {
         files::make_directory(&self.directory)?;
         let names = files::names(&self.directory)?;
-        for shard in 0..self.len / SHARD_ROWS {
-            let path = self.signs_path(shard);
+        for shard in 0..self.n_rows / SHARD_ROWS {
+            let path = self.path("signs", shard);
             if !names.iter().any(|name| path.ends_with(name)) {
                 self.write_signs(shard)?;
             }
         }
         let mut appender = Appender { rows: self.clone(), open: None };
-        if !self.len.is_multiple_of(SHARD_ROWS) {
+        if !self.n_rows.is_multiple_of(SHARD_ROWS) {
             appender.open_shard()?;
         }
         Ok(appender)
     }
 }
 
-/// The similarity to a stored row.
 fn similarity_of(query: &Quantised, row: &[u8]) -> f32 {
     let (scale, numbers) = row.split_at(SCALE_BYTES);
     similarity(query, scale.try_into().map_or(0.0, f32::from_le_bytes), numbers)
@@ -379,14 +360,14 @@ fn keep_first<T>(items: &mut Vec<T>, n_max: usize, order: impl Fn(&T, &T) -> Ord
 
 #[derive(Debug)]
 pub(crate) struct Appender {
-    rows: Rows,
+    pub(crate) rows: Rows,
     open: Option<(BufWriter<File>, BufWriter<File>)>,
 }
 
 impl Appender {
     /// Appends a row; returns its number, or `None` if there are too many.
     pub(crate) fn add(&mut self, key: &Key, vector: &Quantised) -> io::Result<Option<u32>> {
-        let row = self.rows.len;
+        let row = self.rows.n_rows;
         let Some(n_rows) = row.checked_add(1) else { return Ok(None) };
         if self.open.is_none() {
             self.open_shard()?;
@@ -396,7 +377,7 @@ impl Appender {
             rows.write_all(&vector.numbers)?;
             keys.write_all(key)?;
         }
-        self.rows.len = n_rows;
+        self.rows.n_rows = n_rows;
         if n_rows.is_multiple_of(SHARD_ROWS) {
             self.sync()?;
             self.open = None;
@@ -405,7 +386,6 @@ impl Appender {
         Ok(Some(row))
     }
 
-    /// Makes everything added so far durable.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         if let Some((rows, keys)) = &mut self.open {
             rows.flush()?;
@@ -416,21 +396,17 @@ impl Appender {
         Ok(())
     }
 
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
-    }
-
     fn open_shard(&mut self) -> io::Result<()> {
-        let shard = self.rows.len / SHARD_ROWS;
-        let n_here = u64::from(self.rows.len % SHARD_ROWS);
+        let shard = self.rows.n_rows / SHARD_ROWS;
+        let n_here = u64::from(self.rows.n_rows % SHARD_ROWS);
         let open = |path: &Path, bytes: u64| {
             let mut file = files::open_private(path)?;
             file.set_len(bytes)?;
             file.seek(SeekFrom::End(0))?;
             io::Result::Ok(BufWriter::with_capacity(1 << 18, file))
         };
-        let rows = open(&self.rows.rows_path(shard), n_here * self.rows.row_bytes() as u64)?;
-        let keys = open(&self.rows.keys_path(shard), n_here * KEY_BYTES as u64)?;
+        let rows = open(&self.rows.path("rows", shard), n_here * self.rows.row_bytes() as u64)?;
+        let keys = open(&self.rows.path("keys", shard), n_here * KEY_BYTES as u64)?;
         self.open = Some((rows, keys));
         Ok(())
     }

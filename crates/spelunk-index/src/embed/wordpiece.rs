@@ -22,8 +22,6 @@ pub(super) struct Vocabulary {
 /// The nodes of pieces that begin a word, and of those that continue one, without their `##`.
 const FIRST: usize = 1;
 const FURTHER: usize = 2;
-
-/// The id where no piece ends.
 const NO_PIECE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -127,7 +125,6 @@ impl Vocabulary {
         self.word(scratch.as_bytes(), ids);
     }
 
-    /// Splits one word, longest piece first.
     fn word(&self, word: &[u8], ids: &mut Vec<u32>) {
         let is_start = |byte: &&u8| !matches!(byte, 0x80..0xc0);
         if word.len() > WORD_CHARS_MAX && word.iter().filter(is_start).count() > WORD_CHARS_MAX {

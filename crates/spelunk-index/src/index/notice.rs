@@ -6,7 +6,6 @@ use spelunk_types::{ErrorCode, Explain as _};
 
 use crate::{EmbedError, IndexError, Rebuilt};
 
-/// The longest document name that is shown.
 const NAME_CHARS_MAX: usize = 200;
 
 /// Something the user should know about a search.

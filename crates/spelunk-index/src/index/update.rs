@@ -29,8 +29,6 @@ const THREADS_MAX: usize = 4;
 /// Threads that write words. Less text than `SMALL_BYTES_MAX` is written by one thread, into one segment.
 const WRITER_THREADS_MAX: usize = 2;
 const SMALL_BYTES_MAX: u64 = 32 << 20;
-
-/// The queue of documents, or windows of them, to be written.
 const QUEUE_MAX: usize = 4;
 
 /// Rows of removed passages are kept as a cache, up to this many beyond those in use.
@@ -38,14 +36,12 @@ const ROWS_SPARE: u64 = 1 << 18;
 
 const OLD_VECTORS_DIRECTORY: &str = "vectors-old";
 
-/// What a reading thread sends to the writer.
 enum Message {
     Passages { idx: usize, passages: Vec<PreparedPassage> },
     Done { idx: usize, outcome: Result<Option<Detected>, SourceError> },
     Stopped { idx: usize, error: Option<EmbedError> },
 }
 
-/// An update that is ready to start.
 pub(crate) struct Update<'a> {
     directory: PathBuf,
     embedder: Option<&'a dyn Embedder>,
@@ -211,7 +207,6 @@ fn compare<'a>(
     todo
 }
 
-/// What happens to the vectors of an index that is being replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldVectors {
     Kept,
@@ -223,7 +218,6 @@ struct Writing<'a> {
     words: WordsWriter,
     vectors: Option<Appender>,
     first_id: u64,
-    /// Documents that are partly written.
     partial: BTreeSet<usize>,
     n_passages: HashMap<usize, u64>,
     bytes_uncommitted: u64,
@@ -232,13 +226,12 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Texts that already have a vector.
     fn load_known(&self) -> Result<VectorCache, FileError> {
         let (Some(vectors), false) = (&self.vectors, self.update.todo.is_empty()) else {
             return Ok(VectorCache::default());
         };
         let old = self.update.directory.join(OLD_VECTORS_DIRECTORY);
-        Ok(VectorCache::load(vectors.rows(), &old)?)
+        Ok(VectorCache::load(&vectors.rows, &old)?)
     }
 
     fn write_all(
@@ -381,9 +374,8 @@ impl Writing<'_> {
         let mut names = Vec::new();
         if let (Some(appender), Some(vectors)) = (&mut self.vectors, &mut catalogue.vectors) {
             appender.sync()?;
-            let rows = appender.rows();
-            vectors.n_rows = rows.n_rows();
-            names.extend(rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
+            vectors.n_rows = appender.rows.n_rows;
+            names.extend(appender.rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
         }
         if old_vectors == OldVectors::Kept {
             let old = files::names(&directory.join(OLD_VECTORS_DIRECTORY))?;
