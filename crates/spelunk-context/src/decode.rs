@@ -4,8 +4,6 @@
 
 /// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
-
-/// The byte order mark.
 const MARK: char = '\u{feff}';
 
 /// Why bytes are not text.
@@ -60,11 +58,9 @@ pub(crate) fn without_mark(mut text: String) -> String {
     text
 }
 
-/// Converts UTF-16 to UTF-8 piece by piece.
 #[derive(Debug)]
 pub(crate) struct Utf16Stream {
     endian: Endian,
-    /// Bytes of the mark still to be skipped.
     mark_bytes: usize,
     /// An odd byte, or the first half of a surrogate pair.
     carried: Vec<u8>,

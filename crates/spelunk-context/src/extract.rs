@@ -19,10 +19,7 @@ pub use self::apart::{EXTRACT_TASK, serve_extract};
 pub(crate) use self::apart::{extract_apart, pages_apart};
 use crate::{SkipReason, name};
 
-/// A longer document is not extracted.
 pub(crate) const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Longer text is refused.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Characters kept of a library's message about a document.

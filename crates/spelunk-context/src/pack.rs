@@ -52,7 +52,6 @@ pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
     spans
 }
 
-/// The unit of `Mark::units`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Bytes: units equal the offset.
@@ -70,7 +69,6 @@ pub(crate) struct Mark {
     pub(crate) units: u64,
 }
 
-/// The minimum, target and maximum size of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpanSizes {
     pub(crate) unit: Unit,

@@ -17,9 +17,7 @@ use crate::lines::{is_blank, line_ends};
 const LINES_MAX: usize = 20;
 /// Only documents with more lines than this are sampled at the end.
 const LINES_BEFORE_END_MIN: usize = 1000;
-/// Longer lines are truncated.
 const LINE_BYTES_MAX: usize = 32 * 1024;
-/// Nested objects are flattened down to this level.
 const LEVELS_MAX: usize = 3;
 const FIELDS_MAX: usize = 100;
 

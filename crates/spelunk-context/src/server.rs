@@ -2,7 +2,6 @@
 //! its tables. Connections are opened elsewhere. Replies are hostile, and the caller bounds them.
 
 use std::fmt::{self, Write as _};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -97,24 +96,15 @@ pub enum ServerError {
 }
 
 /// A shared [`DatabaseServer`]. Two are equal if they have the same address.
-#[derive(Debug, Clone)]
-pub struct ServerHandle(pub Arc<dyn DatabaseServer>);
+pub type ServerHandle = Arc<dyn DatabaseServer>;
 
-impl PartialEq for ServerHandle {
+impl PartialEq for dyn DatabaseServer {
     fn eq(&self, other: &Self) -> bool {
-        self.0.url() == other.0.url()
+        self.url() == other.url()
     }
 }
 
-impl Eq for ServerHandle {}
-
-impl Deref for ServerHandle {
-    type Target = dyn DatabaseServer;
-
-    fn deref(&self) -> &Self::Target {
-        self.0.as_ref()
-    }
-}
+impl Eq for dyn DatabaseServer {}
 
 /// A table or view of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +140,7 @@ const CATALOG: &str = "SELECT n.nspname, c.relname, c.relkind IN ('v', 'm'), pg_
     AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT') \
     ORDER BY n.nspname, c.relname, a.attnum";
 
-impl ServerHandle {
+impl dyn DatabaseServer {
     /// The tables of the database that the account may read.
     pub fn catalog(&self, watch: &QueryWatch) -> Result<Vec<ServerTable>, ServerError> {
         let bounds = ServerBounds {

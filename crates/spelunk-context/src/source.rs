@@ -177,19 +177,17 @@ impl Source {
             Self::Archive { path, format, .. } => {
                 unpack((&path, format), (&name, &name), room, report, found)
             }
+            Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Text { bytes, .. } => {
-                let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
-                if redacts {
-                    report.redact(&name, &marks_in(&bytes));
+                let item = Candidate::of_text(bytes, name, filter);
+                if let (true, Origin::Text(bytes)) = (item.redacts, &item.origin) {
+                    report.redact(&item.name, &marks_in(bytes));
                 }
-                found(Candidate::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
+                found(item);
                 Ok(())
             }
-            Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Database { server, text } => {
-                let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
-                let item = Candidate::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
-                found(Candidate { server: Some(server), ..item });
+                found(Candidate { server: Some(server), ..Candidate::of_text(text, name, filter) });
                 Ok(())
             }
         }
@@ -199,6 +197,11 @@ impl Source {
 impl Candidate {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self::new(Origin::File(path), name, bytes, named_by, redacts)
+    }
+
+    fn of_text(text: Arc<[u8]>, name: String, filter: &Filter<'_>) -> Self {
+        let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
+        Self::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts)
     }
 
     fn new(origin: Origin, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_types::Limits;
 
-pub use access_log::{AccessEntry, AccessSummary, Action};
+pub use access_log::AccessSummary;
 pub use collection::CollectionReport;
 pub use context::{ContextId, Metadata, NewContext, NewSource};
 pub use error::{IdFault, StoreError};
@@ -42,7 +42,7 @@ pub use limits::{SecretFiles, StoreSettings};
 pub use navigator::{GrepView, LoadView, Navigator, PageView, PeekView};
 pub use search::{SearchHit, SearchReport, Unread};
 pub use suggest::Suggestion;
-pub use wire::{AccessCounts, Context, ContextRevision, ContextSource, LoadPolicy};
+pub use wire::{AccessCounts, AccessEntry, Action, Context, ContextRevision, ContextSource, LoadPolicy};
 pub use writing::RegistryWarning;
 
 use access_log::AccessLog;
@@ -85,7 +85,6 @@ struct State {
     pool: ReaderPool,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
-    /// The total length of these texts.
     held_bytes: u64,
     log: AccessLog,
 }
@@ -287,8 +286,8 @@ impl State {
 
     fn memory(&self) -> MemoryReport {
         MemoryReport {
-            cache_bytes: self.cache.bytes(),
-            cache_bytes_max: self.cache.bytes_max(),
+            cache_bytes: self.cache.bytes,
+            cache_bytes_max: self.cache.bytes_max,
             n_loaded: self.cache.n_texts() as u64,
             held_bytes: self.held_bytes,
             n_open: self.pool.len() as u64,

@@ -7,6 +7,7 @@ mod json;
 use std::fmt;
 use std::ops::Range;
 
+use crate::name::is_listed;
 use crate::{ContentType, ReadError, Reader};
 
 /// The landmarks of a document.
@@ -206,61 +207,12 @@ fn heading(line: &[u8], fence: &mut Option<u8>) -> Option<u64> {
 }
 
 /// Words that may precede the keyword of a definition.
-const MODIFIERS: [&str; 23] = [
-    "pub",
-    "async",
-    "unsafe",
-    "const",
-    "extern",
-    "export",
-    "default",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "static",
-    "abstract",
-    "final",
-    "sealed",
-    "open",
-    "data",
-    "inline",
-    "virtual",
-    "override",
-    "partial",
-    "declare",
-    "readonly",
-];
+const MODIFIERS: &str = "pub async unsafe const extern export default public private protected internal static abstract \
+    final sealed open data inline virtual override partial declare readonly";
 
 /// Keywords that begin a definition in some language.
-const DEFINERS: [&str; 26] = [
-    "fn",
-    "struct",
-    "enum",
-    "trait",
-    "impl",
-    "mod",
-    "type",
-    "union",
-    "macro_rules!",
-    "class",
-    "def",
-    "function",
-    "interface",
-    "func",
-    "module",
-    "namespace",
-    "protocol",
-    "object",
-    "record",
-    "sub",
-    "package",
-    "extension",
-    "fun",
-    "typedef",
-    "defmodule",
-    "contract",
-];
+const DEFINERS: &str = "fn struct enum trait impl mod type union macro_rules! class def function interface func module \
+    namespace protocol object record sub package extension fun typedef defmodule contract";
 
 /// Whether an unindented line begins a definition.
 fn definition(line: &[u8]) -> Option<u64> {
@@ -268,9 +220,10 @@ fn definition(line: &[u8]) -> Option<u64> {
         str::from_utf8(line).ok().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))?;
     let mut words =
         line.split([' ', '\t', '<', '{']).map(|word| word.split_once('(').map_or(word, |(word, _)| word));
-    let word = words.find(|word| !MODIFIERS.contains(word) && !word.starts_with('"') && !word.is_empty())?;
+    let word =
+        words.find(|word| !is_listed(MODIFIERS, word) && !word.starts_with('"') && !word.is_empty())?;
     let has_name = line.len() > word.len();
-    (has_name && DEFINERS.contains(&word)).then_some(0)
+    (has_name && is_listed(DEFINERS, word)).then_some(0)
 }
 
 /// A section of settings: `[name]`, or an unindented `name:` with its values below.

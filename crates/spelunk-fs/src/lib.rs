@@ -77,7 +77,6 @@ enum Flags {
     CreateNew,
 }
 
-/// How many names [`PrivateDir::stage`] tries.
 const STAGE_ATTEMPTS_MAX: u32 = 100;
 /// How deep [`PrivateDir::files_below`] descends. Nothing we write is deeper.
 const DEPTH_MAX: usize = 32;

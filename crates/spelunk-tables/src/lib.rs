@@ -32,13 +32,9 @@ pub struct Tables {
     connection: Connection,
     steps: StepsLeft,
     all: Vec<Table>,
-    /// The names of documents that are not tables.
     others: Vec<String>,
-    /// The names of attached databases.
     databases: Vec<String>,
-    /// The servers that have some of the tables.
     servers: Vec<ServerHandle>,
-    /// The time limit of queries.
     watch: QueryWatch,
     /// The error of a server that failed, until `take_lost`.
     lost: Option<SourceError>,

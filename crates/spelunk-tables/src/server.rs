@@ -17,22 +17,8 @@ const SAMPLE_BYTES_MAX: usize = 200_000;
 const SAMPLE_CHARS_MAX: usize = 200;
 /// Prefixes of functions that reach files, other sessions or other servers, or that run text as a statement. A
 /// read-only transaction does not stop them, and the account may be allowed to call them.
-const FORBIDDEN: [&str; 13] = [
-    "pg_",
-    "lo_",
-    "dblink",
-    "set_config",
-    "query_to",
-    "table_to",
-    "schema_to",
-    "database_to",
-    "cursor_to",
-    "currval",
-    "nextval",
-    "setval",
-    "ts_stat",
-];
-/// The first words of statements that read.
+const FORBIDDEN: &str = "pg_ lo_ dblink set_config query_to table_to schema_to database_to cursor_to currval nextval \
+    setval ts_stat";
 const READING: [&str; 4] = ["select", "with", "values", "table"];
 
 impl Tables {
@@ -89,8 +75,7 @@ impl Tables {
         // If several databases have a table of this name, the one named with its schema is meant.
         let is_qualified = |table: &&Table| table.stored.as_ref().is_some_and(|stored| has(&stored.schema));
         let named: Vec<&Table> = self.all.iter().filter(is_named).collect();
-        let place = |table: &&Table| table.server();
-        let mut places: BTreeSet<Option<usize>> = named.iter().map(place).collect();
+        let mut places: BTreeSet<Option<usize>> = named.iter().map(|table| table.server()).collect();
         if places.len() > 1 {
             let qualified: BTreeSet<Option<usize>> =
                 named.iter().copied().filter(is_qualified).map(Table::server).collect();
@@ -131,15 +116,7 @@ impl Tables {
         let columns: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
         let is_cut = rows.is_cut;
         let mut cells = cells(rows);
-        if self.redacts {
-            for row in &mut cells {
-                *row = columns
-                    .iter()
-                    .zip(std::mem::take(row))
-                    .map(|(name, cell)| redacted(name, cell))
-                    .collect();
-            }
-        }
+        cells.iter_mut().for_each(|row| self.redact(&columns, row));
         Ok(QueryResult { columns, rows: cells, is_cut })
     }
 
@@ -161,8 +138,7 @@ impl Tables {
             ServerBounds { rows_max: 1, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
         let rows = self.ask(server, sql, &bounds).ok()?;
         let names: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
-        let row = cells(rows).into_iter().next()?;
-        Some(self.named(names.into_iter().zip(row).collect()))
+        Some(self.named(&names, cells(rows).into_iter().next()?))
     }
 
     fn ask(&mut self, server: usize, sql: String, bounds: &ServerBounds) -> Result<ServerRows, QueryError> {
@@ -268,7 +244,7 @@ fn forbidden(sql: &str) -> Option<String> {
     if lower.contains("u&\"") {
         return Some("U&".to_owned());
     }
-    let is_forbidden = |word: &&String| FORBIDDEN.iter().any(|start| word.starts_with(start));
+    let is_forbidden = |word: &&String| FORBIDDEN.split(' ').any(|start| word.starts_with(start));
     words(&lower).iter().find(is_forbidden).cloned()
 }
 

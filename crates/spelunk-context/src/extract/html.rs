@@ -4,7 +4,6 @@
 
 use crate::decode;
 
-/// Elements whose content is not readable text.
 const DROPPED: [&str; 6] = ["script", "style", "template", "svg", "noscript", "iframe"];
 
 pub(super) fn extract(bytes: &[u8]) -> String {
@@ -71,7 +70,6 @@ impl Tag {
     }
 }
 
-/// The offset of the first `>` outside quotes.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     let mut previous = b' ';
@@ -89,7 +87,6 @@ fn end_of_tag(tag: &str) -> usize {
     tag.len()
 }
 
-/// The text of `alt="…"`.
 fn alt_of(attributes: &str) -> Option<String> {
     let (_, value) = attributes.split_once("alt=")?;
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -115,7 +112,6 @@ struct Page {
     text: String,
     /// Line breaks pending before the next text.
     breaks: usize,
-    /// Whether a space is pending.
     space: bool,
     /// The prefix of the next text of the block: `## `, `- `.
     lead: String,
@@ -188,7 +184,6 @@ impl Page {
         self.space &= text.is_empty() || text.ends_with(|c: char| c.is_whitespace());
     }
 
-    /// Writes what is pending before text.
     fn begin(&mut self) {
         let breaks = std::mem::take(&mut self.breaks);
         if self.text.is_empty() {
@@ -241,34 +236,10 @@ fn unescape(raw: &str) -> String {
 }
 
 fn entity(name: &str) -> Option<char> {
-    const NAMED: [(&str, char); 26] = [
-        ("amp", '&'),
-        ("lt", '<'),
-        ("gt", '>'),
-        ("quot", '"'),
-        ("apos", '\''),
-        ("nbsp", ' '),
-        ("copy", '©'),
-        ("reg", '®'),
-        ("trade", '™'),
-        ("hellip", '…'),
-        ("mdash", '—'),
-        ("ndash", '–'),
-        ("lsquo", '‘'),
-        ("rsquo", '’'),
-        ("ldquo", '“'),
-        ("rdquo", '”'),
-        ("laquo", '«'),
-        ("raquo", '»'),
-        ("bull", '•'),
-        ("middot", '·'),
-        ("deg", '°'),
-        ("times", '×'),
-        ("euro", '€'),
-        ("pound", '£'),
-        ("sect", '§'),
-        ("para", '¶'),
-    ];
+    const NAMES: &str = "amp lt gt quot apos nbsp copy reg trade hellip mdash ndash lsquo rsquo ldquo \
+        rdquo laquo raquo bull middot deg times euro pound sect para";
+    /// In the order of the names.
+    const CHARS: &str = "&<>\"' ©®™…—–‘’“”«»•·°×€£§¶";
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {
             Some(hex) => u32::from_str_radix(hex, 16).ok()?,
@@ -276,5 +247,5 @@ fn entity(name: &str) -> Option<char> {
         };
         return char::from_u32(code).filter(|c| *c != '\0');
     }
-    NAMED.iter().find(|(known, _)| *known == name).map(|&(_, c)| c)
+    NAMES.split(' ').zip(CHARS.chars()).find(|(known, _)| *known == name).map(|(_, c)| c)
 }

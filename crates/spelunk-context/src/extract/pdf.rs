@@ -9,19 +9,12 @@ use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions,
 use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
 
-/// The maximum unpacked size of one stream in the file.
 const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How far from the start the PDF header may be; some producers write other bytes before it.
 const HEAD_BYTES: usize = 1024;
-
-/// The time limit, checked between pages and forms.
 const TIME_MAX: Duration = Duration::from_mins(1);
-
-/// The maximum nesting depth of forms.
 const FORM_DEPTH_MAX: usize = 8;
-
-/// The maximum number of forms drawn in one document.
 const FORMS_MAX: u32 = 10_000;
 
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
@@ -89,7 +82,6 @@ impl<'a> Canvas<'a> {
         self.show(&content, &encodings, resources, FORM_DEPTH_MAX)
     }
 
-    /// Interprets the operators of a page, or of a form drawn on it.
     fn show(
         &mut self,
         content: &[u8],
@@ -211,7 +203,6 @@ fn show(part: Option<&Object>, encoding: Option<&Encoding<'_>>, lines: &mut Line
 /// U+FB00 and the next six: one glyph on paper, but several letters in a search.
 const LIGATURES: [&str; 7] = ["ff", "fi", "fl", "ffi", "ffl", "st", "st"];
 
-/// Text as it is placed on a page.
 #[derive(Debug, Default)]
 struct Lines {
     text: String,

@@ -6,7 +6,6 @@ use super::scan::{MatchedLine, Tally};
 use super::{Extent, GrepQuery};
 use crate::ReadError;
 
-/// The results, in the order of the targets.
 #[derive(Debug, Default)]
 pub(super) struct SearchResult {
     /// Documents with matches, and those that could not be read.
@@ -34,7 +33,6 @@ pub(super) struct Merge<'a> {
     current: Current,
 }
 
-/// The document whose units are being merged.
 #[derive(Default)]
 struct Current {
     target_idx: usize,
@@ -48,12 +46,10 @@ impl<'a> Merge<'a> {
         Self { query, found, n_places: 0, next_idx: 0, early: BTreeMap::new(), current }
     }
 
-    /// Whether the next match would be shown.
     pub(super) fn takes_more_places(&self) -> bool {
         self.n_places < self.query.matches_max
     }
 
-    /// Whether enough was found.
     pub(super) fn is_over(&self) -> bool {
         self.found.stopped_early
     }

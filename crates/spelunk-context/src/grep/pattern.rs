@@ -10,16 +10,11 @@ use regex_syntax::hir::{Hir, HirKind, LookSet};
 use super::GrepQuery;
 use crate::PatternError;
 
-/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
-
-/// The memory one thread may use for cached states while it searches.
 const DFA_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The error type of a search has no values.
 const NO_ERRORS: &str = "searching has no errors";
-
-/// The maximum nesting depth of groups.
 const NEST_MAX: u32 = 200;
 
 #[derive(Debug, Clone)]
@@ -30,7 +25,6 @@ pub(crate) struct Pattern {
     loose: Option<RegexMatcher>,
 }
 
-/// Which lines of a buffer to select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Matching,
@@ -144,7 +138,6 @@ fn line_around(buffer: &[u8], from: usize, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// A line without its end.
 pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)

@@ -21,9 +21,7 @@ pub(super) struct Sizes {
     pub(super) unit_bytes: u64,
     /// How much is read at a time to find the end of a unit's last line.
     pub(super) step_bytes: u64,
-    /// The longest line that is searched whole.
     pub(super) line_bytes_max: u64,
-    /// The overlap between two pieces of a longer line.
     pub(super) overlap_bytes: u64,
     /// The number of threads; `None` to choose it by the amount of text.
     pub(super) threads: Option<NonZeroUsize>,
@@ -89,7 +87,6 @@ fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
     threads_for(bytes.sum())
 }
 
-/// State shared by the threads of one search.
 struct Search<'a> {
     targets: &'a [Target<'a>],
     pattern: &'a Pattern,
@@ -219,9 +216,7 @@ impl<'a> Search<'a> {
         reader: &Reader,
         range: Range<u64>,
     ) -> Result<Tally, ReadError> {
-        let tally = scanner.scan(reader, range, self.want())?;
-        reader.require_fresh()?;
-        Ok(tally)
+        reader.fresh(scanner.scan(reader, range, self.want())?)
     }
 
     fn want(&self) -> ScanRequest {

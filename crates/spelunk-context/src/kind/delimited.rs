@@ -8,8 +8,6 @@ const QUOTED_BYTES_MAX: usize = 256 * 1024;
 
 /// Rows sampled to find the delimiter and whether a table is sparse.
 const SAMPLE_ROWS: usize = 100;
-
-/// Bytes of a table that are sampled.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
 /// The properties of a table, found from its first rows.
@@ -68,7 +66,6 @@ pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<I
     })
 }
 
-/// Whether a row has no cells.
 pub(crate) fn is_line_end(row: &[u8]) -> bool {
     matches!(row, b"\n" | b"\r\n")
 }
@@ -88,7 +85,6 @@ pub(crate) fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The end of each row.
 pub(crate) struct Rows<'t> {
     bytes: &'t [u8],
     at: usize,

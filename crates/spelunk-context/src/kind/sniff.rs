@@ -9,10 +9,8 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 type Test<'t> = fn(&Head<'t>) -> bool;
 
-/// The beginning of a text.
 pub(super) struct Head<'t> {
     text: &'t str,
-    /// Whether the text continues after the head.
     is_cut: bool,
 }
 
@@ -114,26 +112,11 @@ impl<'t> Head<'t> {
     }
 
     fn is_code(&self) -> bool {
-        const STARTS: [&str; 16] = [
-            "def ",
-            "function ",
-            "class ",
-            "import ",
-            "#include",
-            "package ",
-            "from ",
-            "fn ",
-            "pub ",
-            "use ",
-            "func ",
-            "const ",
-            "#define ",
-            "using ",
-            "namespace ",
-            "async ",
-        ];
-        let is_start =
-            |line: &&str| STARTS.iter().any(|start| line.starts_with(start)) && !line.ends_with(['.', ',']);
+        const STARTS: &str = "def |function |class |import |#include|package |from |fn |pub |use |func |const |\
+            #define |using |namespace |async ";
+        let is_start = |line: &&str| {
+            STARTS.split('|').any(|start| line.starts_with(start)) && !line.ends_with(['.', ','])
+        };
         self.text.starts_with("#!") || self.lines().filter(is_start).count() >= 2
     }
 

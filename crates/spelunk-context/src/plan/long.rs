@@ -55,7 +55,6 @@ pub(super) fn survey_long(
     Ok(Surveyed { row, chunks: sum.chunks })
 }
 
-/// The part of a document read so far.
 struct Joined<'a> {
     document: &'a DocEntry,
     detected: &'a Detected,
@@ -63,7 +62,6 @@ struct Joined<'a> {
     sum: Sum,
 }
 
-/// The totals over its segments.
 #[derive(Default)]
 struct Sum {
     chunks: Vec<Chunk>,
@@ -75,9 +73,7 @@ struct Sum {
     /// Rows of a table.
     rows: Option<u64>,
     partitions_expected: u64,
-    /// The text of the prelude, and its lines.
     prelude: Option<(Arc<str>, RangeInclusive<u64>)>,
-    /// The chunks of the first segment.
     first_chunks: Vec<Chunk>,
 }
 
@@ -118,7 +114,6 @@ impl Joined<'_> {
     }
 }
 
-/// The position of a segment in its document.
 struct SegmentPosition<'t> {
     /// The prelude followed by the segment.
     text: &'t str,

@@ -57,7 +57,6 @@ impl ReadError {
     }
 }
 
-/// Lists the existing pages after a request for another.
 fn pages_there(n_pages: u64) -> String {
     match n_pages {
         0 | 1 => "the only page is 0".to_owned(),

@@ -14,10 +14,10 @@ pub(crate) type ReadRange<'a> = dyn Fn(Range<u64>, &mut Vec<u8>) -> Result<(), R
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineIndex {
-    /// Line ends before each block.
     ends_before: Vec<u64>,
     bytes: u64,
-    n_lines: u64,
+    /// A final newline ends the last line and begins none.
+    pub(crate) n_lines: u64,
 }
 
 impl LineIndex {
@@ -40,11 +40,6 @@ impl LineIndex {
             n_ends += std::mem::replace(count, n_ends);
         }
         Ok(Self { ends_before: counts, bytes, n_lines: n_ends + n_unended })
-    }
-
-    /// The number of lines. A final newline ends the last line and begins none.
-    pub(crate) fn n_lines(&self) -> u64 {
-        self.n_lines
     }
 
     /// The offset at which a line, counted from 0, begins; the end of the document for the line after the last.

@@ -10,15 +10,14 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 
 use super::ReadError;
-use crate::scan_read::{begins_as_scanned, open_regular, sample};
+use crate::scan_read::{begins_as_scanned, fill, open_regular, sample};
 use crate::{DocEntry, SourceError};
 
 /// The state of a file when it was opened. Equal revisions are assumed to have the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Revision {
-    /// The size on disk, or of the bytes in memory.
-    pub(super) bytes: u64,
-    /// The modification time; `None` for bytes in memory, and if the system does not provide it.
+    bytes: u64,
+    /// `None` if the system does not provide it.
     modified: Option<SystemTime>,
 }
 
@@ -28,7 +27,6 @@ impl Revision {
     }
 }
 
-/// The location of the bytes.
 #[derive(Debug)]
 pub(super) enum Raw {
     File {
@@ -52,12 +50,10 @@ pub(super) enum Raw {
 #[derive(Debug)]
 pub(super) struct Pinned {
     document: DocEntry,
-    /// The identity of the file, if the system provides it.
     identity: Option<(u64, u64)>,
     seen: Mutex<VerifiedFile>,
 }
 
-/// The file when its beginning was last verified.
 #[derive(Debug)]
 struct VerifiedFile {
     revision: Revision,
@@ -133,13 +129,6 @@ impl Raw {
         Ok((!is_stale).then_some(Self::File { file, path, revision, pinned: Some(pinned) }))
     }
 
-    pub(super) fn revision(&self) -> Revision {
-        match self {
-            Self::File { revision, .. } | Self::Decoded { revision, .. } => *revision,
-            Self::Memory(bytes) => Revision { bytes: bytes.len() as u64, modified: None },
-        }
-    }
-
     /// The number of bytes to read; the text's length for a decoded file.
     pub(super) fn bytes(&self) -> u64 {
         match self {
@@ -157,7 +146,6 @@ impl Raw {
         }
     }
 
-    /// The same file with its decoded text instead of its bytes.
     pub(super) fn decoded(self, text: String) -> Self {
         let text = text.into_bytes().into();
         match self {
@@ -181,11 +169,11 @@ impl Raw {
         }
     }
 
-    /// Fills the buffer from `at`, or less of it at the end.
     pub(super) fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
         match self {
             Self::File { file, path, .. } => {
-                fill_at(file, at, buffer).map_err(|error| ReadError::from_io(path, error))
+                let read = |n_read: usize, rest: &mut [u8]| read_some_at(file, at + n_read as u64, rest);
+                fill(buffer, read).map_err(|error| ReadError::from_io(path, error))
             }
             Self::Memory(bytes) | Self::Decoded { text: bytes, .. } => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
@@ -195,19 +183,6 @@ impl Raw {
             }
         }
     }
-}
-
-fn fill_at(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match read_some_at(file, at + n_read as u64, &mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n_read)
 }
 
 #[cfg(unix)]

@@ -46,7 +46,6 @@ impl Reader {
     }
 }
 
-/// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedText {
     pub(crate) text: String,
@@ -55,7 +54,6 @@ pub(crate) struct RedactedText {
     marks: Vec<Mark>,
 }
 
-/// A secret in the original text, and the mark that is shown in its place.
 #[derive(Debug)]
 struct Mark {
     plain: Range<usize>,

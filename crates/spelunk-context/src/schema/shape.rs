@@ -5,13 +5,11 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// How deep shapes are distinguished.
 pub(super) const DEPTH_MAX: usize = 6;
 
 /// Keys kept per object; the values of all others are merged into one shape.
 const KEYS_MAX: usize = 64;
 
-/// What is known about the values at one path.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a place may hold values of several types")]
 pub(super) struct Shape {
@@ -28,9 +26,7 @@ pub(super) struct Shape {
 pub(super) struct Object {
     /// In the order of first occurrence.
     pub(super) keys: Vec<Key>,
-    /// The values of keys beyond `KEYS_MAX`.
     pub(super) others: Option<Shape>,
-    /// Objects that were complete.
     n_whole: u64,
 }
 
@@ -38,7 +34,6 @@ pub(super) struct Object {
 pub(super) struct Key {
     pub(super) name: String,
     pub(super) shape: Shape,
-    /// How many of the complete objects have it.
     n_in_whole: u64,
 }
 
@@ -52,12 +47,10 @@ pub(super) struct Array {
 }
 
 impl Object {
-    /// Whether some object lacks this key.
     pub(super) fn is_optional(&self, key: &Key) -> bool {
         key.n_in_whole < self.n_whole
     }
 
-    /// Whether any such object was complete.
     pub(super) fn is_seen_whole(&self) -> bool {
         self.n_whole > 0
     }

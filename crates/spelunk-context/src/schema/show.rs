@@ -5,8 +5,6 @@ use crate::name;
 
 /// The maximum length of `12345 lines of ` before a sketch.
 pub(super) const LINES_OF_BYTES: usize = 40;
-
-/// Longer keys are shortened.
 const KEY_CHARS_MAX: usize = 60;
 
 /// Objects with this many keys of one type are dictionaries.

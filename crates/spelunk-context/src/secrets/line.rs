@@ -34,7 +34,6 @@ fn find(bytes: &[u8], keep: impl Fn(&Find) -> bool) -> Vec<Range<usize>> {
 /// Bytes decoded as text, with a mapping from offsets in the text to offsets in the bytes.
 struct Lossy<'a> {
     text: Cow<'a, [u8]>,
-    /// The ends of replaced parts, in the text and in the bytes.
     replaced: Vec<(usize, usize)>,
 }
 

@@ -113,18 +113,6 @@ pub(crate) struct Unpacking<'a> {
     pub(crate) bytes: u64,
 }
 
-enum CopyOutcome {
-    Whole {
-        bytes: u64,
-    },
-    Skipped(SkipReason),
-    /// The input ended after this many bytes.
-    Torn {
-        bytes: u64,
-        error: io::Error,
-    },
-}
-
 impl Unpacking<'_> {
     /// Counts an entry and checks its name. `None` means it is skipped and reported.
     fn admit(&mut self, raw_name: &str) -> Result<Option<String>, Stop> {
@@ -172,43 +160,40 @@ impl Unpacking<'_> {
             return Ok(());
         }
         let (mut file, path) = self.scratch.create().map_err(Stop::Scratch)?;
-        let kept = self.copy(&mut file, &head, error, input, packed);
-        match kept {
-            Ok(CopyOutcome::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
-            Ok(CopyOutcome::Skipped(reason)) => {
-                Scratch::discard(&path);
-                self.skip(reason, &relative);
-            }
-            Ok(CopyOutcome::Torn { bytes, error }) => {
-                if torn == Torn::Stop {
-                    Scratch::discard(&path);
-                    return Err(Stop::of(error));
+        let copied = self.copy(&mut file, &head, error, input, packed);
+        let is_kept = match &copied {
+            Ok(Some((bytes, error))) => error.is_none() || (torn == Torn::Keep && *bytes > 0),
+            Ok(None) | Err(_) => false,
+        };
+        if !is_kept {
+            Scratch::discard(&path);
+        }
+        match copied? {
+            None => self.skip(SkipReason::TooLarge, &relative),
+            Some((_, Some(error))) if torn == Torn::Stop => return Err(Stop::of(error)),
+            Some((bytes, error)) => {
+                if error.is_some() {
+                    self.skip(SkipReason::Damaged, &relative);
                 }
-                self.skip(SkipReason::Damaged, &relative);
-                if torn == Torn::Keep && bytes > 0 {
+                if is_kept {
                     (self.found)(Unpacked { path, relative, bytes });
-                } else {
-                    Scratch::discard(&path);
                 }
-            }
-            Err(stop) => {
-                Scratch::discard(&path);
-                return Err(stop);
             }
         }
         Ok(())
     }
 
+    /// Copies an entry, and returns its length and the error that ended it early; `None` for a bomb.
     fn copy(
         &mut self,
         file: &mut std::fs::File,
         head: &[u8],
-        error: Option<io::Error>,
+        mut error: Option<io::Error>,
         input: &mut dyn Read,
         packed: &dyn Fn() -> u64,
-    ) -> Result<CopyOutcome, Stop> {
+    ) -> Result<Option<(u64, Option<io::Error>)>, Stop> {
         let mut bytes = 0;
-        let (mut buffer, mut error) = (head.to_vec(), error);
+        let mut buffer = head.to_vec();
         loop {
             let n = buffer.len() as u64;
             bytes += n;
@@ -217,16 +202,16 @@ impl Unpacking<'_> {
                 return Err(Stop::TooLarge);
             }
             if self.limits.is_bomb(bytes, packed()) {
-                return Ok(CopyOutcome::Skipped(SkipReason::TooLarge));
+                return Ok(None);
             }
             file.write_all(&buffer).map_err(Stop::Scratch)?;
-            if let Some(error) = error {
-                return Ok(CopyOutcome::Torn { bytes, error });
+            if error.is_some() {
+                return Ok(Some((bytes, error)));
             }
             buffer.clear();
             error = fill(input, BUFFER_BYTES, &mut buffer);
             if buffer.is_empty() && error.is_none() {
-                return Ok(CopyOutcome::Whole { bytes });
+                return Ok(Some((bytes, None)));
             }
         }
     }

@@ -8,7 +8,6 @@ use super::globs::Globs;
 use crate::image::ImageKind;
 use crate::{SkipReason, SourceError, name, secrets};
 
-/// The compiled options of a scan.
 pub(crate) struct Filter<'a> {
     pub(crate) options: &'a ScanOptions,
     globs: Globs,
@@ -36,7 +35,7 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Excluded)
         } else if self.globs.names_directory(name) {
             is_ignored().then_some(SkipReason::Ignored)
-        } else if is_excluded_directory(name) {
+        } else if name::is_listed(DIRECTORIES, name) {
             Some(SkipReason::Excluded)
         } else if name.starts_with('.') && !self.opens_secret_place(relative) {
             Some(SkipReason::Hidden)
@@ -112,12 +111,10 @@ impl<'a> Filter<'a> {
         self.options.allow_secrets && secrets::is_secret(Path::new(relative))
     }
 
-    /// Like `opens_secret`, for a directory.
     fn opens_secret_place(&self, relative: &str) -> bool {
         self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
     }
 
-    /// Whether the name indicates a secret that was not allowed.
     pub(super) fn is_secret(&self, path: &Path, relative: &str) -> bool {
         !self.options.allow_secrets && secrets::is_secret(path) && !self.globs.allows_secret(relative)
     }
@@ -132,22 +129,8 @@ impl<'a> Filter<'a> {
 const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
 /// Default exclusions: files that are rarely meant when a directory is named. Paths that the user names are exempt.
-const DIRECTORIES: [&str; 14] = [
-    ".git",
-    "node_modules",
-    "vendor",
-    ".venv",
-    "__pycache__",
-    ".tox",
-    ".eggs",
-    "dist",
-    "build",
-    "target",
-    "out",
-    ".next",
-    ".idea",
-    ".vscode",
-];
+const DIRECTORIES: &str =
+    ".git node_modules vendor .venv __pycache__ .tox .eggs dist build target out .next .idea .vscode";
 
 const EXTENSIONS: [&str; 24] = [
     "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz",
@@ -156,19 +139,8 @@ const EXTENSIONS: [&str; 24] = [
 
 const FILE_ENDS: [&str; 4] = ["~", ".min.js", ".min.css", ".d.ts"];
 
-const FILE_NAMES: [&str; 7] = [
-    "package-lock.json",
-    "yarn.lock",
-    "Gemfile.lock",
-    "poetry.lock",
-    "Cargo.lock",
-    "pnpm-lock.yaml",
-    "composer.lock",
-];
-
-fn is_excluded_directory(name: &str) -> bool {
-    DIRECTORIES.contains(&name)
-}
+const FILE_NAMES: &str =
+    "package-lock.json yarn.lock Gemfile.lock poetry.lock Cargo.lock pnpm-lock.yaml composer.lock";
 
 /// Never entered, whatever a glob says.
 pub(super) fn is_workspace(name: &str) -> bool {
@@ -177,7 +149,7 @@ pub(super) fn is_workspace(name: &str) -> bool {
 
 fn is_excluded_file(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    FILE_NAMES.contains(&name)
+    name::is_listed(FILE_NAMES, name)
         || FILE_ENDS.iter().any(|end| name.ends_with(end))
         || extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }

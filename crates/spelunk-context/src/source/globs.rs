@@ -27,7 +27,6 @@ impl Globs {
         })
     }
 
-    /// Whether the user excluded this file or directory.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.any.is_match(path)
     }
@@ -46,7 +45,6 @@ impl Globs {
         self.include.dotted.is_match(path) || self.allows_secret(path)
     }
 
-    /// Whether this directory's name is a part of a glob.
     pub(crate) fn names_directory(&self, name: &str) -> bool {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
@@ -56,7 +54,6 @@ impl Globs {
         self.allow_secret.parts.contains(name)
     }
 
-    /// Whether secrets in this file may be read.
     pub(crate) fn allows_secret(&self, path: &str) -> bool {
         self.allow_secret.any.is_match(path)
     }

@@ -18,16 +18,6 @@ pub(super) fn row_marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item 
     })
 }
 
-/// JSON lines: one value per line. A line that is not JSON is still a line.
-pub(super) fn record_marks(text: &str) -> impl Iterator<Item = Mark> {
-    line_marks(text, |_, _| Strength::Item)
-}
-
-/// Markup, settings and unknown formats: all lines are equally good.
-pub(super) fn plain_marks(text: &str) -> impl Iterator<Item = Mark> {
-    line_marks(text, |_, _| Strength::Sentence)
-}
-
 /// Custom kinds: a line that matches their pattern begins a unit that should stay whole.
 pub(super) fn custom_marks<'t>(text: &'t str, boundary: &'t Regex) -> impl Iterator<Item = Mark> + 't {
     let mut after_blank = false;

@@ -9,10 +9,8 @@ mod prelude;
 pub(super) use line_rule::places;
 pub(super) use prelude::prelude_of;
 
-/// A line before which code can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CutPoint {
-    /// The start of the line.
     pub(super) at: usize,
     pub(super) strength: Strength,
 }

@@ -32,7 +32,6 @@ pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
 
 pub(super) struct Cutting {
     pub(super) pieces: Vec<Draft>,
-    /// Elements or keys of the outermost value.
     pub(super) elements: u64,
 }
 
@@ -109,12 +108,10 @@ struct Level<'t> {
     open: String,
     close: String,
     path: String,
-    /// The index of the next child.
     idx: u64,
     group: Option<Group>,
 }
 
-/// Adjacent children that go into one piece.
 struct Group {
     body: Range<usize>,
     next: usize,
@@ -125,7 +122,7 @@ struct Group {
 
 impl<'t> Level<'t> {
     fn new(children: Children<'t>, outer_open: &str, outer_close: &str, path: String) -> Self {
-        let (open, close) = if children.is_object() { ('{', '}') } else { ('[', ']') };
+        let (open, close) = if children.is_object { ('{', '}') } else { ('[', ']') };
         Self {
             children,
             open: format!("{outer_open}{open}"),
@@ -195,7 +192,8 @@ impl<'t> Cutter<'t> {
                 return Some(Level::new(children, &open, &level.close, path));
             }
             _ if has_room && first == Some(b'"') => self.take_string(child, &open, &level.close, &path),
-            _ => self.take_raw(child, &path),
+            // It cannot be made a valid value again.
+            _ => self.pieces.push(draft(child.next, None, 1, path)),
         }
         None
     }
@@ -217,11 +215,6 @@ impl<'t> Cutter<'t> {
             self.pieces.push(draft(end, Some(shell), u64::from(is_last), path.to_owned()));
             start = at;
         }
-    }
-
-    /// A child that cannot be made a valid value again.
-    fn take_raw(&mut self, child: &Child, path: &str) {
-        self.pieces.push(draft(child.next, None, 1, path.to_owned()));
     }
 
     fn flush(&mut self, level: &Level<'_>) {

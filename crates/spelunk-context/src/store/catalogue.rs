@@ -52,7 +52,6 @@ impl Catalogue {
         self.place_of.contains_key(id)
     }
 
-    /// Entries in registration order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.places.values()
     }

@@ -110,7 +110,6 @@ impl ContextSource {
         if let Self::File(path) = self { Some(path) } else { None }
     }
 
-    /// The digest of a text supplied at registration.
     pub(super) fn inline_digest(&self) -> Option<&str> {
         if let Self::Inline { digest, .. } = self { Some(digest) } else { None }
     }

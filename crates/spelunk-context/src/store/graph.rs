@@ -14,7 +14,6 @@ use crate::store::wire::{GraphEdge, GraphFile, GraphNode};
 use crate::store::{Context, ContextId, ContextKind, Factory, NewContext, NewSource, StoreError};
 use crate::{ReadError, Reader};
 
-/// The part of a graph that a context shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphView {
     pub(super) path: PathBuf,
@@ -138,7 +137,6 @@ impl Graph {
         self.edges.iter().filter(|edge| !is_known(&edge.source) || !is_known(&edge.target)).count()
     }
 
-    /// Domains with their number of nodes, by name.
     fn domains(&self) -> BTreeMap<String, u64> {
         let mut domains = BTreeMap::new();
         for domain in

@@ -8,7 +8,6 @@ use crate::store::reading::{OpenContext, Purpose};
 use crate::store::{AccessCounts, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader};
 
-/// The number of attempts to read a file that keeps changing.
 const N_ATTEMPTS: usize = 3;
 
 impl ContextStore {
@@ -59,7 +58,6 @@ impl ContextStore {
         Ok(found)
     }
 
-    /// Reopens a file that changed while it was read.
     pub(super) fn retrying<T>(
         &self,
         entry: &Entry,

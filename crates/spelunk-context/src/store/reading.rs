@@ -16,7 +16,6 @@ use crate::store::writing::expires_at_ms;
 use crate::store::{ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, StoreError};
 use crate::{ReadError, Reader, SourceError};
 
-/// What a context is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A peek, a grep or the first page.
@@ -216,7 +215,6 @@ impl ReaderPool {
     /// The budget for texts in memory. A longer one is produced again for each access instead of being held forever.
     const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-    /// The bytes of the texts in memory.
     pub(super) fn held_bytes(&self) -> u64 {
         self.readers.iter().map(|pooled| pooled.reader.held_bytes()).sum()
     }

@@ -13,11 +13,9 @@ use crate::error::is_absence;
 use crate::store::revision::Stamp;
 use crate::store::{AccessEntry, StoreError, wire};
 
-/// The registry of one storage root.
 #[derive(Debug)]
 pub(crate) struct RegistryFile {
     dir: PrivateDir,
-    /// How long to wait for another process.
     lock_wait_max: Duration,
 }
 
@@ -87,7 +85,6 @@ impl RegistryFile {
         wire::parse_accesses(&bytes)
     }
 
-    /// The stamp of the file, without reading it.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let file = self.dir.open(NAME).ok()?;
         file.metadata().ok().map(|metadata| Stamp::of(&metadata))
@@ -201,7 +198,6 @@ fn inline_name(digest: &str) -> String {
     format!("inline/{digest}")
 }
 
-/// Whether this is a temporary file left by a writer.
 fn is_staged(entry: &Entry) -> bool {
     entry.kind == EntryKind::File
         && [STAGED_PREFIX, STAGED_INLINE_PREFIX].iter().any(|prefix| entry.name.starts_with(prefix))

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use regex::Regex;
 use serde_json::Value;
 
-use super::json;
-use super::logs::LogLayout;
+use super::{json, logs};
 use crate::kind::delimited::{self, Rows, Shape};
 use crate::kind::is_log_start;
+use crate::lines::count_newlines;
 
 /// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
@@ -42,7 +43,7 @@ pub(super) enum Format {
     /// Entries of systemd's journal in its export format: a `KEY=value` per line, and an empty line after each entry.
     JournalExport,
     /// Log lines with a known layout.
-    KnownLog(LogLayout),
+    KnownLog(&'static Regex),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
     Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
     /// Lines below a comment that names their fields, as in Zeek and W3C logs.
@@ -80,7 +81,7 @@ impl Format {
         // An indented line continues an entry.
         let entries: Vec<&str> =
             sample.iter().filter(|line| !line.starts_with([' ', '\t'])).copied().collect();
-        if let Some(layout) = LogLayout::of(&entries) {
+        if let Some(layout) = logs::layout_of(&entries) {
             return Some(Self::KnownLog(layout));
         }
         if most(&|line| time_of(line).is_some()) || (extension == "log" && most(&|line| is_start(line))) {
@@ -106,7 +107,7 @@ impl Format {
             Self::Table { names } => ("table", Some(names), ""),
             Self::JsonLines | Self::Json => ("json", None, ""),
             Self::JournalExport => ("journal", None, ""),
-            Self::KnownLog(layout) => ("known log", None, layout.pattern()),
+            Self::KnownLog(layout) => ("known log", None, layout.as_str()),
             Self::Log { zone, .. } => ("log", None, zone),
             Self::Fields { names, .. } => ("fields", Some(names), ""),
             Self::Parts { names, .. } => ("parts", names.as_deref(), ""),
@@ -134,7 +135,7 @@ impl Format {
                 }
             }
             Self::KnownLog(layout) => numbered(text, |line, row| {
-                match layout.cells(row) {
+                match logs::cells(layout, row) {
                     Some(cells) => take(line, Some(&cells)),
                     // A line of another format; others continue the line before.
                     None if is_start(row) => take(line, None),
@@ -238,7 +239,7 @@ fn table_rows(text: &str, names: &[String], take: &mut Take<'_>) {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone()).unwrap_or_default();
     let mut start = shape.header.end;
-    let mut line = 1 + line_ends(header);
+    let mut line = 1 + count_newlines(header.as_bytes());
     for end in Rows::from(text, shape.delimiter, start) {
         let row = text.get(start..end).unwrap_or_default();
         start = end;
@@ -252,12 +253,8 @@ fn table_rows(text: &str, names: &[String], take: &mut Take<'_>) {
                 take(line, Some(&cells.collect::<Vec<_>>()));
             }
         }
-        line += line_ends(row);
+        line += count_newlines(row.as_bytes());
     }
-}
-
-fn line_ends(text: &str) -> u64 {
-    text.bytes().filter(|&byte| byte == b'\n').count() as u64
 }
 
 fn cells_of(row: &[u8], delimiter: u8) -> impl Iterator<Item = Cow<'_, str>> {
@@ -384,7 +381,6 @@ fn log<'t>(sample: &[&'t str]) -> Format {
     Format::Log { zone, places, keys: keys.collect() }
 }
 
-/// A word without enclosing brackets and colons.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| "[]():,<>".contains(c))
 }

@@ -8,10 +8,7 @@ use super::piece::count_chars;
 use crate::reader::{in_shares, threads_for};
 use crate::{ReadError, Reader};
 
-/// The distance between two marks.
 const BLOCK_BYTES: u64 = 64 * 1024;
-
-/// How much one thread reads at a time.
 const BLOCKS_PER_READ: u64 = 16;
 
 /// How much is indexed at once if the end is not known: enough to be worth threads.
@@ -23,7 +20,6 @@ pub(super) struct CharIndex {
     marks: Vec<Mark>,
 }
 
-/// An offset in both bytes and characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) byte: u64,

@@ -3,11 +3,9 @@
 
 use std::ops::Range;
 
-/// The text is not valid JSON at this position.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// An element of an array, or a key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Child {
     /// Including its quotes.
@@ -23,12 +21,11 @@ impl Child {
     }
 }
 
-/// The children of one array or object, in order.
 #[derive(Debug, Clone)]
 pub(super) struct Children<'t> {
     bytes: &'t [u8],
     at: usize,
-    is_object: bool,
+    pub(super) is_object: bool,
     state: State,
 }
 
@@ -48,7 +45,6 @@ impl<'t> Children<'t> {
         Self::at(bytes, skip_blank(bytes, mark))
     }
 
-    /// The children of the array or object at `at`.
     pub(super) fn at(bytes: &'t [u8], at: usize) -> Option<Self> {
         let is_object = match bytes.get(at)? {
             b'{' => true,
@@ -56,10 +52,6 @@ impl<'t> Children<'t> {
             _ => return None,
         };
         Some(Self { bytes, at: at + 1, is_object, state: State::First })
-    }
-
-    pub(super) fn is_object(&self) -> bool {
-        self.is_object
     }
 
     /// Whether the last returned child was the last one.
@@ -119,7 +111,6 @@ fn skip_blank(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(rest.len())
 }
 
-/// The offset after the value that begins at `at`.
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at),
@@ -133,7 +124,6 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The offset after the quote that closes the one at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at) != Some(&b'"') {
         return None;
@@ -170,7 +160,6 @@ fn container_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Quotes and brackets.
 const IS_STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     table[b'"' as usize] = true;

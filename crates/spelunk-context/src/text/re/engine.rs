@@ -8,10 +8,7 @@ use regex_automata::{Anchored, Input};
 
 use spelunk_re::{Emitter, Node, PatternFault, Target, Words};
 
-/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
-
-/// The memory one search may use for cached states.
 const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The most backtracking steps of one search in one window; more would take too long.
@@ -47,11 +44,9 @@ impl Slots {
     }
 }
 
-/// A search that hit the backtracking limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GaveUp;
 
-/// A compiled pattern for one of the engines and one way to search.
 #[derive(Debug)]
 pub(super) enum Engine {
     Linear { regex: meta::Regex, is_anchored: bool, slots_len: usize },

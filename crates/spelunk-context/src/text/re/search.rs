@@ -51,14 +51,11 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) stepper: Option<Stepper>,
     /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
-    /// Windows that were read ahead, in text order.
     ahead: VecDeque<Result<Ahead, TextError>>,
-    /// Buffers of earlier windows.
     buffers: Vec<Vec<u8>>,
     n_windows: u64,
 }
 
-/// The text being held.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     pub(super) piece: MappedText,
@@ -79,7 +76,6 @@ pub(super) struct Window {
     counted: Option<(usize, u64)>,
 }
 
-/// How a pattern can be searched for at some position.
 enum SearchMethod {
     /// In the window.
     Window,
@@ -158,7 +154,6 @@ impl<'t> Hunt<'t> {
         }
     }
 
-    /// The text of a group of the last match.
     pub(in crate::text) fn group(&self, idx: usize) -> Option<&str> {
         self.window.piece.text.get(self.slots.group(idx)?)
     }
@@ -238,7 +233,6 @@ impl<'t> Hunt<'t> {
         self.hold_unsure(from, how)
     }
 
-    /// The fallback if no window can be final.
     fn hold_unsure(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         let traits = &self.pattern.traits;
         let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;

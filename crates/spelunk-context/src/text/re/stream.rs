@@ -14,21 +14,14 @@ use super::search::{Hunt, Window};
 use super::{Emitter, PyPattern, Target};
 use crate::text::TextError;
 
-/// The cache size of each automaton.
 const CACHE_BYTES_MAX: usize = 2 * 1024 * 1024;
-
-/// The maximum size of an automaton.
 const NFA_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// Two automata for one pattern and one way to search, or the fact that they cannot be built.
 pub(super) struct Stepper {
     how: How,
-    automata: Option<Automata>,
-}
-
-struct Automata {
-    forward: Automaton,
-    backward: Automaton,
+    /// The one that runs forward, and the one that runs back.
+    automata: Option<(Automaton, Automaton)>,
 }
 
 struct Automaton {
@@ -55,8 +48,7 @@ impl Stepper {
         let whole = if how == How::FullMatch { format!("(?:{body})\\z") } else { body };
         let forward = Automaton::new(&whole, Config::new().match_kind(MatchKind::LeftmostFirst), false);
         let backward = Automaton::new(&whole, Config::new().match_kind(MatchKind::All), true);
-        let automata = forward.zip(backward).map(|(forward, backward)| Automata { forward, backward });
-        Self { how, automata }
+        Self { how, automata: forward.zip(backward) }
     }
 
     pub(super) fn is_for(&self, how: How) -> bool {
@@ -118,8 +110,7 @@ impl Hunt<'_> {
         let Some(mut automata) = self.stepper.as_mut().and_then(|stepper| stepper.automata.take()) else {
             return self.find(from, how, wants_groups);
         };
-        let outcome = self.step_both(&mut automata, from, how);
-        let found = match outcome {
+        let found = match self.step_both(&mut automata, from, how) {
             Ok(found) => found,
             Err(Stop::Text(error)) => return Err(error),
             // The automata cannot continue, so windows decide from now on.
@@ -146,14 +137,14 @@ impl Hunt<'_> {
 
     fn step_both(
         &mut self,
-        automata: &mut Automata,
+        (forward, backward): &mut (Automaton, Automaton),
         from: u64,
         how: How,
     ) -> Result<Option<Range<u64>>, Stop> {
         let anchored = if how == How::Search { Anchored::No } else { Anchored::Yes };
-        let Some(end) = self.step_forward(&mut automata.forward, from, anchored)? else { return Ok(None) };
+        let Some(end) = self.step_forward(forward, from, anchored)? else { return Ok(None) };
         let start = match anchored {
-            Anchored::No => self.step_backward(&mut automata.backward, from, end)?,
+            Anchored::No => self.step_backward(backward, from, end)?,
             Anchored::Yes | Anchored::Pattern(_) => from,
         };
         Ok(Some(start..end))
