@@ -36,7 +36,7 @@ pub struct Corpus {
     bytes: u64,
     digest: BlobId,
     /// The words that the scan looked for; see [`View::may_hold`](crate::View::may_hold).
-    sought: Option<Needles>,
+    pub(crate) sought: Option<Needles>,
     /// Removes the directory when the corpus is dropped.
     _scratch: Scratch,
 }
@@ -62,7 +62,7 @@ impl Corpus {
         options: &ScanOptions,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
-        Self::scan_with_images(sources, options, progress)?.as_text()
+        Self::scan_for(None, sources, options, progress)?.as_text()
     }
 
     /// The same corpus for a model without vision. Fails if the user named an image.
@@ -76,16 +76,7 @@ impl Corpus {
         }
     }
 
-    /// Like [`Self::scan`], for a model with vision: a source may be an image, and there may be no documents.
-    pub fn scan_with_images(
-        sources: &[SourceInput],
-        options: &ScanOptions,
-        progress: &mut dyn FnMut(ScanProgress),
-    ) -> Result<Self, SourceError> {
-        Self::scan_pinned(sources, options, &Pins::new(), progress)
-    }
-
-    /// Like `scan_with_images`, for a second scan: files that have grown are read up to their old size.
+    /// Like `scan_for`, for a second scan: files that have grown are read up to their old size.
     pub fn scan_pinned(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -95,7 +86,8 @@ impl Corpus {
         Self::scan_with(threads(), sources, options, (pins, None), progress)
     }
 
-    /// Like `scan_with_images`, and notes documents without these words, which a search need not read.
+    /// Like [`Self::scan`], for a model with vision: a source may be an image, and there may be no documents. Notes
+    /// documents without these words, which a search need not read.
     pub fn scan_for(
         needles: Option<Needles>,
         sources: &[SourceInput],
@@ -176,10 +168,6 @@ impl Corpus {
     /// One report per source, in the order in which the sources were named.
     pub fn reports(&self) -> &[ScanReport] {
         &self.reports
-    }
-
-    pub(crate) fn sought(&self) -> Option<&Needles> {
-        self.sought.as_ref()
     }
 
     /// The total size of all documents on disk.
@@ -344,7 +332,6 @@ fn admit_all(
     Ok(())
 }
 
-/// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
 fn admit(
     candidate: Candidate,
     reading: Reading,

@@ -2,7 +2,6 @@
 //! after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text. The
 //! first 8 KiB decide whether it is text: a later NUL is kept.
 
-/// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 const MARK: char = '\u{feff}';
 
@@ -96,7 +95,6 @@ enum Endian {
     Big,
 }
 
-/// The encoding that the first bytes announce, and the bytes after the mark.
 enum Encoding<'a> {
     Utf8 { rest: &'a [u8] },
     Utf16 { rest: &'a [u8], endian: Endian },

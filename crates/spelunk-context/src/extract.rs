@@ -173,7 +173,7 @@ pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, Ext
 #[cfg(feature = "extract")]
 fn damaged(what: impl std::fmt::Display) -> ExtractError {
     let what = name::printable_text(&what.to_string());
-    ExtractError::Damaged { what: name::shortened(&what, WHAT_CHARS_MAX).into_owned() }
+    ExtractError::Damaged { what: name::shortened(&what, WHAT_CHARS_MAX) }
 }
 
 #[cfg(test)]

@@ -209,7 +209,6 @@ pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<
     Ok(report)
 }
 
-/// The matches of one document that are in the report, read again from the document.
 fn shown(
     view: &View,
     document: &DocEntry,

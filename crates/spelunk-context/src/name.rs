@@ -39,10 +39,10 @@ pub(crate) fn tail(path: &Path, n_parts: usize) -> String {
 }
 
 /// The text, truncated to a number of characters and marked with `…`.
-pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, str> {
+pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
-        None => text.into(),
-        Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect::<String>().into(),
+        None => text.to_owned(),
+        Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 

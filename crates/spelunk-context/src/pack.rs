@@ -60,12 +60,10 @@ pub(crate) enum Unit {
     Whole,
 }
 
-/// A boundary with the number of units before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) at: usize,
     pub(crate) strength: Strength,
-    /// Counted from the start of the text.
     pub(crate) units: u64,
 }
 
@@ -129,7 +127,6 @@ pub(crate) struct Cut {
     pub(crate) at: usize,
     /// None if no boundary was in reach, and at the end of the text.
     pub(crate) strength: Option<Strength>,
-    /// Units that end in this span.
     pub(crate) units: u64,
 }
 

@@ -137,7 +137,6 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The start of the last lines; 0 for a document that is not long.
 fn late_start(text: &str) -> usize {
     let mut from_end = memchr::memrchr_iter(b'\n', text.trim_ascii_end().as_bytes());
     let start = from_end.nth(LINES_MAX - 1).map_or(0, |newline| newline + 1);

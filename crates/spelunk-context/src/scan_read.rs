@@ -51,12 +51,10 @@ pub(crate) enum Reading {
     /// `moved_to` is the location of the text, if it had to be extracted.
     Text {
         bytes: u64,
-        /// See [`DocEntry::lines`].
         lines: Option<u64>,
         digest: BlobId,
         modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
-        /// The database, if the text describes one.
         database: Option<Database>,
         secrets: SecretTally,
     },
@@ -259,10 +257,9 @@ fn read_some(
             };
             let reading = read_candidate(&candidate, scratch, sought, &mut buffer, &mut tick);
             let reading = reading.unwrap_or_else(Reading::Unreadable);
-            match reading {
-                Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
+            if matches!(reading, Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_)) {
                 // Not a document, but its bytes count as done so that the totals add up.
-                Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
+                tick(candidate.bytes);
             }
             batch.readings.push((idx, candidate, reading));
         }

@@ -7,11 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name;
 
-/// The most columns read from the catalogue, over all tables.
 const COLUMNS_MAX: usize = 5_000;
 const CATALOG_BYTES_MAX: usize = 4_000_000;
 const COMMENT_CHARS_MAX: usize = 300;
-/// Longer descriptions are cut, as those of files are.
 const TEXT_BYTES_MAX: usize = 200_000;
 
 /// A database server that the user named.
@@ -240,5 +238,5 @@ fn comment(text: Option<&str>) -> String {
 
 fn one_line(text: &str) -> String {
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    name::shortened(&shown, COMMENT_CHARS_MAX).into_owned()
+    name::shortened(&shown, COMMENT_CHARS_MAX)
 }

@@ -25,10 +25,8 @@ use crate::{
     ObjectEntry, ObjectsHandle, QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name,
 };
 
-/// The timeout for reading the catalogue of a database server.
 const DESCRIBE_MS_MAX: u64 = 10_000;
 
-/// Something that may become a document.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     /// The position of its source; set by the scan, like `extract` and `pin`.
@@ -40,7 +38,6 @@ pub(crate) struct Candidate {
     pub(crate) named_by: NamedBy,
     /// How its text is extracted, if it is not read directly.
     pub(crate) extract: Option<ExtractKind>,
-    /// Whether secrets in its text are redacted.
     pub(crate) redacts: bool,
     /// How an earlier scan found it, if it has grown since.
     pub(crate) pin: Option<Pin>,
@@ -52,7 +49,6 @@ pub(crate) struct Candidate {
     pub(crate) object: Option<BucketObject>,
 }
 
-/// An object and the bucket that it is in.
 #[derive(Debug)]
 pub(crate) struct BucketObject {
     pub(crate) bucket: ObjectsHandle,
@@ -66,7 +62,6 @@ pub(crate) enum NamedBy {
     Walk,
 }
 
-/// State shared by all sources of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanContext<'a> {
     pub(crate) filter: &'a Filter<'a>,
@@ -131,7 +126,6 @@ impl Source {
         }
     }
 
-    /// Its path, if it is on disk.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),

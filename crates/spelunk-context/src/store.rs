@@ -64,17 +64,11 @@ pub struct ContextStore {
     registry: Option<RegistryFile>,
     clock: ClockMs,
     settings: StoreSettings,
-    /// Held while the catalogue is changed and written; never by a reader.
-    writer: Mutex<Writer>,
+    /// The stamp of the registry file that the catalogue corresponds to. Held while the catalogue is changed and
+    /// written; never by a reader.
+    seen: Mutex<Option<Stamp>>,
     /// Held only briefly.
     state: Mutex<State>,
-}
-
-/// The state after the last read or write of the registry.
-#[derive(Debug, Default)]
-struct Writer {
-    /// The stamp of the registry file that the catalogue corresponds to.
-    seen: Option<Stamp>,
 }
 
 struct State {
@@ -134,7 +128,7 @@ impl ContextStore {
                 settings.limits.access_log_entries_kept,
             ),
         };
-        Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
+        Self { registry, clock, settings, seen: Mutex::default(), state: Mutex::new(state) }
     }
 
     /// The limits of this store.
@@ -250,7 +244,7 @@ impl ContextStore {
         let ids: Vec<ContextId> = state.catalogue.contexts().map(|context| context.id.clone()).collect();
         drop(state);
         let shown = crate::name::printable_text(id);
-        let shown = crate::name::shortened(&shown, ContextId::BYTES_MAX).into_owned();
+        let shown = crate::name::shortened(&shown, ContextId::BYTES_MAX);
         Err(StoreError::UnknownContext { nearest: nearest::nearest(id, &ids), id: shown })
     }
 
@@ -271,7 +265,6 @@ impl State {
         })
     }
 
-    /// Built-in kinds first, then custom kinds by name.
     fn kind_names(&self) -> Vec<String> {
         let used = self.catalogue.contexts().filter_map(|context| context.kind.custom_name());
         let custom: BTreeSet<&KindName> = self.kinds.keys().chain(used).collect();

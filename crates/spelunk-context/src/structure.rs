@@ -53,16 +53,10 @@ impl fmt::Display for Landmarks {
     }
 }
 
-/// The maximum length of a landmark's text, in bytes.
 const TEXT_BYTES_MAX: u64 = 120;
-
-/// How much of a line is examined.
 const LINE_BYTES_MAX: usize = 512;
-
-/// How much is read at a time.
 const BLOCK_BYTES: u64 = 256 * 1024;
 
-/// A landmark before its text is read.
 struct Mark {
     line: u64,
     depth: u64,
@@ -182,7 +176,6 @@ impl Marks {
         }
     }
 
-    /// Adds a line at that depth, if it has one.
     fn extend(&mut self, line: Mark, depth: Option<u64>) {
         if let Some(depth) = depth {
             self.push(Mark { depth, ..line });
@@ -214,7 +207,6 @@ const MODIFIERS: &str = "pub async unsafe const extern export default public pri
 const DEFINERS: &str = "fn struct enum trait impl mod type union macro_rules! class def function interface func module \
     namespace protocol object record sub package extension fun typedef defmodule contract";
 
-/// Whether an unindented line begins a definition.
 fn definition(line: &[u8]) -> Option<u64> {
     let line =
         str::from_utf8(line).ok().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))?;

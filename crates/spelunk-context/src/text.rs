@@ -15,8 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::error::TextError;
 use self::index::{CharIndex, Mark};
-pub(crate) use self::piece::MASK;
-use self::piece::MappedText;
+pub(crate) use self::piece::{MASK, MappedText};
 use self::re::Sizes;
 pub use self::re::{
     FindAllItem, Flags, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,

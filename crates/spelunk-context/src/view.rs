@@ -117,7 +117,7 @@ impl View {
 
     /// False only if the scan looked for the same words and the document has none of them.
     pub fn may_hold(&self, document: &DocEntry, needles: &Needles) -> bool {
-        !document.lacks_sought || self.corpus.sought() != Some(needles)
+        !document.lacks_sought || self.corpus.sought.as_ref() != Some(needles)
     }
 
     /// An outline of the documents, without reading any text.

@@ -38,7 +38,6 @@ pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mar
     best.map_or_else(|| Mark { line: line_start, ..Mark::default() }, |(_, mark)| mark)
 }
 
-/// Merges overlapping ranges, such as those of a name and its parts.
 fn apart(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut joined: Vec<Range<usize>> = Vec::new();

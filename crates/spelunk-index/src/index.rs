@@ -138,7 +138,6 @@ pub struct Index {
 
 #[derive(Debug)]
 pub(crate) enum State {
-    /// Nothing has been committed yet.
     Empty,
     Ready(Box<Snapshot>),
     Damaged(String),
@@ -156,7 +155,6 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The documents of a corpus that are indexed.
     pub(crate) fn indexed(
         &self,
         corpus: &Arc<Corpus>,
@@ -392,7 +390,6 @@ pub(crate) fn embedder_for<'a>(
     Ok(embedder)
 }
 
-/// Embeds texts and checks the number and length of the vectors.
 pub(crate) fn embed_checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
     let vectors = embedder.embed(texts)?;
     let wrong = vectors.iter().map(Vec::len).find(|&n| n != embedder.dimensions());

@@ -64,11 +64,9 @@ impl Query {
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) form: Form,
-    /// Its position among the words of the query.
     pub(crate) position: usize,
 }
 
-/// Consecutive terms with their positions.
 pub(crate) type Phrase = Vec<(usize, String)>;
 
 #[derive(Debug, Default)]

@@ -33,13 +33,11 @@ struct Word {
     gap: u64,
 }
 
-/// An occurrence of a question's word in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     /// The index in the question's list of words; below `WORDS_MAX`.
     pub(crate) word_idx: usize,
     pub(crate) at: Range<usize>,
-    /// How many words of the text came before it.
     pub(crate) ordinal: u64,
 }
 

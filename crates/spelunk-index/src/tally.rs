@@ -14,9 +14,7 @@ pub(crate) struct Tally {
     /// Passages, matching or not. A text without a match is not cut.
     pub(crate) n_passages: u64,
     n_lines: u64,
-    /// The length of the text, if it was cut.
     pub(crate) bytes: u64,
-    /// The words of the question in the document's name.
     pub(crate) words_in_name: WordSet,
     pub(crate) matches: Vec<Match>,
     /// For every match, one count per word that it contains, in word order.
@@ -34,7 +32,6 @@ pub(crate) struct Match {
     counts_at: usize,
 }
 
-/// A set of words of the question, by index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WordSet(u64);
 

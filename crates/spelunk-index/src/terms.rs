@@ -54,7 +54,6 @@ struct Cutter<'c> {
 }
 
 impl Cutter<'_> {
-    /// A run of ASCII letters, digits and underscores.
     fn name(&mut self, run: &str, start: usize) {
         let bytes = run.as_bytes();
         if bytes.iter().all(u8::is_ascii_lowercase) || bytes.iter().all(u8::is_ascii_digit) {
@@ -213,7 +212,6 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// The tokenizer that gives these terms to the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
     /// Reused from text to text, to keep the memory of the strings.

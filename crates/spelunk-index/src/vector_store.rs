@@ -81,7 +81,6 @@ pub(crate) struct Rows {
     pub(crate) n_rows: u32,
 }
 
-/// The signs of the numbers, one bit each.
 fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
     numbers
         .chunks(8)
@@ -106,7 +105,6 @@ impl Rows {
         Self { directory, dimensions, n_rows }
     }
 
-    /// The complete rows found in a directory.
     pub(crate) fn found_in(directory: &Path, dimensions: usize) -> io::Result<Option<Self>> {
         let mut rows = Self::new(directory.to_owned(), dimensions, 0);
         let names = files::names(directory)?;
@@ -435,7 +433,6 @@ impl VectorCache {
         self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
     }
 
-    /// The vector in the replaced index, if it can be read.
     pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
         let (keys, rows) = self.old.as_ref()?;
         rows.read(*keys.get(key)?).ok().flatten()

@@ -61,7 +61,6 @@ pub(crate) struct PassageLocation {
     pub(crate) line_end: u64,
 }
 
-/// What is stored of a passage besides its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassage {
     pub(crate) document: u64,
@@ -174,7 +173,6 @@ impl WordsIndex {
     }
 }
 
-/// The stored fields of passages, unordered.
 pub(crate) fn passages(
     searcher: &Searcher,
     addresses: &[DocAddress],

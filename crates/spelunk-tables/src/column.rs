@@ -47,7 +47,6 @@ impl ColumnType {
 }
 
 impl Column {
-    /// How many values are shown if there are too many to list.
     pub(crate) const EXAMPLES: usize = 3;
 
     /// A column with these values, which may be iterated several times.

@@ -27,12 +27,10 @@ const STEPS_MAX: u64 = 3_000_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// The name under which the database is attached.
     pub(crate) schema: String,
     pub(crate) table: String,
     /// The columns that identify a row; empty if rows cannot be cited.
     pub(crate) key: Vec<String>,
-    /// The server that has it, if it is not in a file.
     pub(crate) server: Option<OnServer>,
 }
 
@@ -55,12 +53,10 @@ impl Table {
 }
 
 impl Stored {
-    /// The qualified name in SQL.
     pub(crate) fn sql(&self) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(&self.table))
     }
 
-    /// The name in an address.
     fn shown(&self) -> String {
         match self.server {
             Some(server) if !server.is_visible => {
@@ -293,7 +289,6 @@ fn kind(declared: &str) -> ColumnType {
     }
 }
 
-/// The beginning of the addresses of a table's rows.
 fn prefix(table: &Table, stored: &Stored) -> String {
     let document = table.documents.first().map_or("", String::as_str);
     format!("{document}:{}?", stored.shown())

@@ -57,7 +57,6 @@ pub struct Table {
     pub n_broken: u64,
     /// Whether `n_rows` is exact: large tables of databases are not counted.
     pub is_counted: bool,
-    /// Its comment in the database.
     pub(crate) about: Option<String>,
     stored: Option<Stored>,
 }

@@ -13,7 +13,6 @@ use spelunk_context::{QueryWatch, redact};
 use crate::{ROW_DOCUMENT, ROW_LINE, Table, Tables, functions};
 
 const SQL_BYTES_MAX: usize = 10_000;
-/// The longest string that a query may build.
 const VALUE_BYTES_MAX: i32 = 1_000_000;
 const EXPRESSION_DEPTH_MAX: i32 = 100;
 const COMPOUND_MAX: i32 = 20;
@@ -187,7 +186,6 @@ impl StepsLeft {
     }
 }
 
-/// Restricts the connection to statements that read.
 pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()> {
     for (limit, max) in [
         (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
@@ -221,7 +219,9 @@ impl Tables {
         if let Some(server) = self.server_of(sql)? {
             return self.query_server(server, sql, rows_max);
         }
-        if names_the_present(sql) {
+        // It differs when a run is resumed.
+        let lower = sql.to_lowercase();
+        if ["'now'", "\"now\"", "current_date", "current_time"].iter().any(|word| lower.contains(word)) {
             return Err(QueryError::Rejected("the current time is not available".to_owned()));
         }
         // Results of databases are recorded, so a clock may bound the work.
@@ -320,12 +320,6 @@ impl Tables {
         }
         unknown
     }
-}
-
-/// Whether a statement asks for the current time, which differs when a run is resumed.
-fn names_the_present(sql: &str) -> bool {
-    let lower = sql.to_lowercase();
-    ["'now'", "\"now\"", "current_date", "current_time"].iter().any(|word| lower.contains(word))
 }
 
 pub(crate) fn cell(value: ValueRef<'_>) -> Cell {

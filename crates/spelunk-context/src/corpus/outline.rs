@@ -114,7 +114,6 @@ fn extension_of(name: &str) -> String {
     }
 }
 
-/// A size for display: at most three digits and a decimal unit.
 struct Size(u64);
 
 impl fmt::Display for Size {

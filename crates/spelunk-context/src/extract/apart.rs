@@ -45,7 +45,6 @@ pub(crate) fn pages_apart(bytes: &[u8], range: Option<PageRange>) -> Result<PdfP
     }
 }
 
-/// The reply of a worker; `None` if this program has none.
 fn ask_worker(task: &[u8], bytes: &[u8]) -> Result<Option<Vec<u8>>, ExtractError> {
     let Some(workers) = workers() else { return Ok(None) };
     if bytes.len() as u64 > INPUT_BYTES_MAX {

@@ -59,7 +59,6 @@ fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
 struct Page {
     text: String,
     paragraph: String,
-    /// The number of `#`, from the paragraph's style.
     heading: usize,
     is_text: bool,
     /// Enclosing tables; only the outermost makes rows.

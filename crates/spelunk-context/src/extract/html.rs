@@ -42,7 +42,6 @@ struct Tag {
 }
 
 impl Tag {
-    /// Parses the tag after a `<`. Returns it with the text that follows.
     fn parse(text: &str) -> Option<(Self, &str)> {
         let nothing = Self { name: String::new(), is_end: false, is_empty: true, alt: None };
         if let Some(comment) = text.strip_prefix("!--") {

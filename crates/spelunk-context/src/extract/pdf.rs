@@ -20,7 +20,6 @@ const FORMS_MAX: u32 = 10_000;
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
 const GAP_MIN: f32 = 180.0;
 
-/// Parses the objects of a file that is not encrypted.
 pub(super) fn load(bytes: &[u8]) -> Result<Document, ExtractError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
@@ -59,7 +58,6 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(text)
 }
 
-/// The current page, and the remaining budget of the document.
 struct Canvas<'a> {
     document: &'a Document,
     begun: Instant,
@@ -138,7 +136,6 @@ fn encodings_of<'a>(
     fonts.into_iter().filter_map(|(name, font)| Some((name, read(font)?))).collect()
 }
 
-/// The form with this name, if it is a form and not an image.
 fn form_of<'a>(document: &'a Document, resources: &'a Dictionary, name: &[u8]) -> Option<&'a Stream> {
     let object = dictionary_in(document, resources, b"XObject")?.get(name).ok()?;
     let stream = deref(document, object)?.as_stream().ok()?;

@@ -96,7 +96,6 @@ fn annotations(document: &Document, listed: &Object) -> Object {
     Object::Array(stripped.collect())
 }
 
-/// Copies everything that an object references, under the same numbers.
 fn copy_referenced(from: &Document, to: &mut Document, object: &Object) {
     let mut open = vec![object];
     while let Some(object) = open.pop() {

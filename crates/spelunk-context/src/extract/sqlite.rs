@@ -148,7 +148,7 @@ fn cell(value: ValueRef<'_>) -> String {
         ValueRef::Real(number) => number.to_string(),
         ValueRef::Text(bytes) => {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(CELL_CHARS_MAX * 4)]).into_owned();
-            name::shortened(&printable(&text).replace('\n', " "), CELL_CHARS_MAX).into_owned()
+            name::shortened(&printable(&text).replace('\n', " "), CELL_CHARS_MAX)
         }
         ValueRef::Blob(bytes) => format!("({} bytes)", bytes.len()),
     }
@@ -159,7 +159,7 @@ fn printable(text: &str) -> String {
 }
 
 fn of_sqlite(error: &rusqlite::Error) -> ExtractError {
-    let what = name::shortened(&name::printable_text(&error.to_string()), 200).into_owned();
+    let what = name::shortened(&name::printable_text(&error.to_string()), 200);
     match error.sqlite_error_code() {
         Some(
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ReadOnly | ErrorCode::CannotOpen,

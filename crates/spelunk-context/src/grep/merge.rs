@@ -8,7 +8,6 @@ use crate::ReadError;
 
 #[derive(Debug, Default)]
 pub(super) struct SearchResult {
-    /// Documents with matches, and those that could not be read.
     pub(super) documents: Vec<DocumentResult>,
     pub(super) n_matches: u64,
     pub(super) stopped_early: bool,
@@ -25,7 +24,7 @@ pub(super) struct DocumentResult {
 
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
-    found: SearchResult,
+    pub(super) found: SearchResult,
     n_places: u64,
     next_idx: usize,
     /// Tallies that arrived early: about as many as there are threads.
@@ -52,10 +51,6 @@ impl<'a> Merge<'a> {
 
     pub(super) fn is_over(&self) -> bool {
         self.found.stopped_early
-    }
-
-    pub(super) fn finish(self) -> SearchResult {
-        self.found
     }
 
     pub(super) fn put(&mut self, unit_idx: usize, target_idx: usize, outcome: Result<Tally, ReadError>) {

@@ -22,7 +22,7 @@ pub(crate) struct Pattern {
     matcher: RegexMatcher,
     /// The pattern without its word boundaries, if it has any. A boundary next to a secret depends on the secret, so
     /// lines that may contain one are selected without boundaries.
-    loose: Option<RegexMatcher>,
+    pub(super) loose: Option<RegexMatcher>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,11 +70,6 @@ impl Pattern {
         Ok(Self { matcher, loose })
     }
 
-    /// Whether [`Choice::MayMatch`] selects more lines than match.
-    pub(super) fn is_loose(&self) -> bool {
-        self.loose.is_some()
-    }
-
     /// Calls `found` with each selected line of the buffer, including its end. The buffer begins at a line start.
     pub(super) fn each_line(
         &self,
@@ -118,7 +113,6 @@ impl Pattern {
         found.map(|found| found.start()..found.end())
     }
 
-    /// Calls `found` with each match at or after `from`, until it returns false.
     pub(super) fn each_match(&self, line: &[u8], from: usize, mut found: impl FnMut(Range<usize>) -> bool) {
         self.matcher.find_iter_at(line, from, |at| found(at.start()..at.end())).expect(NO_ERRORS);
     }
@@ -160,7 +154,7 @@ fn parse(query: &GrepQuery) -> Result<Hir, PatternError> {
     Err(PatternError::Syntax { pattern: pattern.clone(), column, why })
 }
 
-/// The expression with every word boundary removed. Recursion is bounded by `NEST_MAX`.
+/// Recursion is bounded by `NEST_MAX`.
 fn without_words(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(look) if LookSet::singleton(*look).contains_word() => Hir::empty(),

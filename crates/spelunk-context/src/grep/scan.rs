@@ -15,7 +15,6 @@ use crate::{ReadError, Reader};
 pub(super) struct Tally {
     pub(super) n_matches: u64,
     pub(super) places: Vec<MatchedLine>,
-    /// Line ends in the range, if requested.
     pub(super) n_line_ends: u64,
     pub(super) bytes_read: u64,
 }
@@ -30,9 +29,7 @@ pub(crate) struct MatchedLine {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanRequest {
-    /// The number of matching lines whose positions are kept.
     pub(super) places_max: usize,
-    /// The number of matching lines at which to stop.
     pub(super) matches_max: u64,
     pub(super) line_ends: bool,
 }
@@ -109,7 +106,7 @@ impl Scanner<'_> {
             if !secrets.is_empty() {
                 return Ok(MaskedText::new(text, &secrets).first(self.pattern, 0));
             }
-            is_sure = !self.pattern.is_loose();
+            is_sure = self.pattern.loose.is_none();
         }
         if is_sure && !sweep.wants_place() {
             return Ok(Some(0..0));
@@ -254,9 +251,7 @@ fn choice_for(reader: &Reader) -> Choice {
     if reader.redacts() { Choice::MayMatch } else { Choice::Matching }
 }
 
-/// The lines of a buffer to search, as offsets in it.
 struct Lines {
     whole: Range<usize>,
-    /// The start of a line that is too long to hold.
     giant: Option<usize>,
 }

@@ -74,7 +74,7 @@ pub(super) fn search(
     if cancel.load(Ordering::Relaxed) {
         return Err(ReadError::Cancelled);
     }
-    Ok(search.merge.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+    Ok(search.merge.into_inner().unwrap_or_else(PoisonError::into_inner).found)
 }
 
 fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
@@ -97,7 +97,6 @@ struct Search<'a> {
     merge: Mutex<Merge<'a>>,
     /// Set when enough was found: no thread takes another unit.
     is_over: AtomicBool,
-    /// Whether a match may still be shown, which requires its line number.
     needs_lines: AtomicBool,
 }
 
@@ -109,7 +108,6 @@ struct Feed<'a> {
     open: Option<(SharedReader<'a>, u64)>,
 }
 
-/// A borrowed reader, or one opened for this search.
 #[derive(Clone)]
 enum SharedReader<'a> {
     Lent(&'a Reader),

@@ -46,7 +46,6 @@ fn kind(bytes: &[u8]) -> Option<ImageKind> {
     }
 }
 
-/// The first chunk has to be the header.
 fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     if bytes.get(8..16)? != b"\0\0\0\x0dIHDR" {
         return None;

@@ -4,7 +4,6 @@ use super::ContentType;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confidence {
-    /// The extension decides.
     High,
     /// The first lines may override it if they are unambiguous.
     Medium,

@@ -37,7 +37,6 @@ impl<'t> Head<'t> {
         tests.into_iter().find(|(test, _)| test(self)).map(|(_, content_type)| content_type)
     }
 
-    /// The language that a `#!` line names.
     pub(super) fn language(&self) -> Option<&'static str> {
         let command = self.text.lines().next()?.strip_prefix("#!")?;
         let program = command.split(['/', ' ']).rfind(|word| !word.is_empty() && !word.starts_with('-'))?;
@@ -53,7 +52,6 @@ impl<'t> Head<'t> {
         }
     }
 
-    /// The complete lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = &'t str> {
         let whole = if self.is_cut { self.text.rfind('\n').map_or(0, |at| at + 1) } else { self.text.len() };
         self.text.get(..whole).unwrap_or_default().lines().filter(|line| !line.trim().is_empty())

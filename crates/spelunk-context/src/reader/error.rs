@@ -1,7 +1,7 @@
 //! Errors while reading a document. Each names the document and one thing to try.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use spelunk_types::{ErrorCode, Explain};
 
@@ -49,11 +49,6 @@ impl ReadError {
             return SourceError::Changed { name };
         }
         SourceError::Read { path: name.into(), source: io::Error::other(self) }
-    }
-
-    /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
-    pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
-        SourceError::from_io(path, error).into()
     }
 }
 

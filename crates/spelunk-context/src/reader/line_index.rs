@@ -21,7 +21,6 @@ pub(crate) struct LineIndex {
 }
 
 impl LineIndex {
-    /// Counts the lines of a document of `bytes` bytes, on several threads if it is long.
     pub(crate) fn build(bytes: u64, threads: NonZeroUsize, read: &ReadRange<'_>) -> Result<Self, ReadError> {
         let mut counts = in_shares(0..bytes.div_ceil(BLOCK_BYTES), threads, &|blocks| {
             let (mut counts, mut block) = (Vec::new(), Vec::new());

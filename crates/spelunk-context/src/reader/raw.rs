@@ -101,7 +101,7 @@ fn identity(_: &Metadata) -> Option<(u64, u64)> {
 impl Raw {
     /// Opens only a regular file: a pipe would block forever.
     pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
-        let from_io = |error| ReadError::from_io(path, error);
+        let from_io = |error| SourceError::from_io(path, error);
         let metadata = path.metadata().map_err(from_io)?;
         if metadata.is_dir() {
             return Err(ReadError::Directory { path: path.to_owned() });
@@ -117,7 +117,7 @@ impl Raw {
     /// Opens a file of which only the scanned bytes are read. `None` if they have changed.
     pub(super) fn open_scanned(path: &Path, document: &DocEntry) -> Result<Option<Self>, ReadError> {
         let Self::File { file, path, revision, .. } = Self::open(path)? else { return Ok(None) };
-        let metadata = file.metadata().map_err(|error| ReadError::from_io(&path, error))?;
+        let metadata = file.metadata().map_err(|error| SourceError::from_io(&path, error))?;
         // Reading the whole file at every open would be too expensive: its hash is checked only if it has grown.
         let as_scanned = Revision { bytes: document.bytes, ..revision };
         let pinned = Pinned {
@@ -156,7 +156,6 @@ impl Raw {
         }
     }
 
-    /// Whether the file at that path was replaced, modified or removed since it was opened.
     pub(super) fn is_stale(&self) -> bool {
         match self {
             Self::File { path, revision, pinned, .. } | Self::Decoded { path, revision, pinned, .. } => {
@@ -173,7 +172,7 @@ impl Raw {
         match self {
             Self::File { file, path, .. } => {
                 let read = |n_read: usize, rest: &mut [u8]| read_some_at(file, at + n_read as u64, rest);
-                fill(buffer, read).map_err(|error| ReadError::from_io(path, error))
+                Ok(fill(buffer, read).map_err(|error| SourceError::from_io(path, error))?)
             }
             Self::Memory(bytes) | Self::Decoded { text: bytes, .. } => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());

@@ -8,7 +8,6 @@ use super::{ReadError, Reader};
 use crate::secrets::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 
 impl Reader {
-    /// The text of a range that begins and ends on character boundaries.
     pub(super) fn redacted(&self, range: Range<u64>) -> Result<String, ReadError> {
         self.redacted_with_map(range).map(|redacted| redacted.text)
     }
@@ -74,7 +73,6 @@ impl RedactedText {
         Self { text, plain, marks }
     }
 
-    /// The redacted parts of a range of the original text, relative to the range.
     pub(crate) fn secrets_in(&self, plain: &Range<usize>) -> Vec<Range<usize>> {
         let inside = self.marks.iter().filter_map(|mark| {
             let (start, end) = (mark.plain.start.max(plain.start), mark.plain.end.min(plain.end));

@@ -32,7 +32,6 @@ pub fn find_secrets(text: &str) -> Vec<SecretSpan> {
     spans_of(text.as_bytes(), finds_in(text.as_bytes(), 0, text.len()))
 }
 
-/// The spans covered by finds in a text, sorted and not overlapping.
 pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
     for find in joined(finds) {

@@ -23,7 +23,6 @@ pub(crate) struct SecretTally {
 #[derive(Debug)]
 pub(crate) struct Sought {
     pub(crate) needles: Needles,
-    /// Whether one is in the mark of a secret.
     are_in_marks: bool,
 }
 
@@ -53,17 +52,13 @@ pub(crate) struct SecretWatch<'s> {
     has_begun: bool,
     /// The undecided bytes, and as much before them as a rule looks back.
     pending: Vec<u8>,
-    /// Where the undecided bytes begin in `pending`.
     decided: usize,
-    /// Line breaks before `pending`.
     n_lines: u64,
-    /// Where the last secret ends in `pending`.
     covered: usize,
     tally: SecretTally,
 }
 
 impl<'s> SecretWatch<'s> {
-    /// Looks for words of a search, too.
     pub(crate) fn with(sought: Option<&'s Sought>) -> Self {
         Self { sought, ..Self::default() }
     }
@@ -112,7 +107,6 @@ impl<'s> SecretWatch<'s> {
         self.sought.is_some_and(|sought| !sought.are_in_marks)
     }
 
-    /// Looks for the words of the search from here on.
     fn seek(&mut self, text: &[u8], from: usize) {
         self.sought = self.sought.filter(|sought| sought.needles.find(text, from).is_none());
     }

@@ -29,7 +29,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format by the end of the name, in any case.
     pub(crate) fn of(name: &str) -> Option<Self> {
         const ENDS: [(&str, Format); 5] = [
             (".zip", Format::Zip),
@@ -45,9 +44,7 @@ impl Format {
 
 #[derive(Debug)]
 pub(crate) struct Unpacked {
-    /// In the scratch directory.
     pub(crate) path: PathBuf,
-    /// The path within the archive.
     pub(crate) relative: String,
     pub(crate) bytes: u64,
 }
@@ -99,7 +96,6 @@ impl Stop {
 }
 
 pub(crate) struct Unpacking<'a> {
-    /// Its name in reports.
     pub(crate) archive: &'a str,
     pub(crate) filter: &'a Filter<'a>,
     /// Whether a glob includes the archive, and thus all its entries.
@@ -217,7 +213,6 @@ impl Unpacking<'_> {
     }
 }
 
-/// What to do with an entry whose end is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Torn {
     Keep,
@@ -227,8 +222,6 @@ enum Torn {
 }
 
 const BUFFER_BYTES: usize = 64 * 1024;
-
-/// Characters of an entry's name shown in a report.
 const NAME_CHARS_SHOWN_MAX: usize = 200;
 
 /// An entry that is not text need not be unpacked at all.

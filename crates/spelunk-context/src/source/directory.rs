@@ -24,13 +24,11 @@ pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     pub(super) relative: String,
     pub(super) bytes: u64,
-    /// Whether it was skipped and is an image.
     pub(super) is_image: bool,
 }
 
 pub(super) type TakeFile<'a> = dyn FnMut(FoundFile, &mut ScanReport) -> Result<(), SourceError> + 'a;
 
-/// Calls `found` with every file that may be a document or an image.
 pub(super) fn walk(
     root: &Path,
     filter: &Filter<'_>,

@@ -37,7 +37,9 @@ impl<'a> Filter<'a> {
             is_ignored().then_some(SkipReason::Ignored)
         } else if name::is_listed(DIRECTORIES, name) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') && !self.opens_secret_place(relative) {
+        } else if name.starts_with('.')
+            && !(self.options.allow_secrets && secrets::is_secret_place(Path::new(relative)))
+        {
             Some(SkipReason::Hidden)
         } else {
             is_ignored().then_some(SkipReason::Ignored)
@@ -76,7 +78,10 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Filtered)
         } else if is_excluded(name) && !self.globs.names(relative) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') && !self.globs.names_hidden(relative) && !self.opens_secret(relative)
+        } else if name.starts_with('.')
+            && !self.globs.names_hidden(relative)
+            // A hidden file is taken after all if secrets are allowed and its name indicates one.
+            && !(self.options.allow_secrets && secrets::is_secret(Path::new(relative)))
         {
             Some(SkipReason::Hidden)
         } else if is_ignored() {
@@ -88,7 +93,6 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether a glob includes this archive, and thus all its entries.
     pub(crate) fn includes_archive(&self, relative: &str) -> bool {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
@@ -104,15 +108,6 @@ impl<'a> Filter<'a> {
         }
         let is_included = archive_is_included || self.globs.includes(relative);
         self.against(Path::new(relative), relative, || false, is_included, is_excluded_file)
-    }
-
-    /// Whether a hidden file is taken after all: secrets are allowed, and its name indicates one.
-    fn opens_secret(&self, relative: &str) -> bool {
-        self.options.allow_secrets && secrets::is_secret(Path::new(relative))
-    }
-
-    fn opens_secret_place(&self, relative: &str) -> bool {
-        self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
     }
 
     pub(super) fn is_secret(&self, path: &Path, relative: &str) -> bool {

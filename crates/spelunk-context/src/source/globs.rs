@@ -49,7 +49,6 @@ impl Globs {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
 
-    /// Whether this directory's name is a part of a glob that allows secrets.
     pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
         self.allow_secret.parts.contains(name)
     }
@@ -65,9 +64,7 @@ struct Globset {
     any: GlobSet,
     /// Globs whose last part is more specific than "everything": `*.svg` asks for drawings, `src/**` does not.
     explicit: GlobSet,
-    /// Globs whose last part begins with a dot.
     dotted: GlobSet,
-    /// Every part without wildcards.
     parts: BTreeSet<String>,
 }
 

@@ -8,7 +8,6 @@ use super::partition::estimate_tokens;
 use super::plain;
 use crate::lines::count_newlines;
 
-/// A chunk that has no number yet.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) end: usize,
@@ -26,7 +25,6 @@ pub(super) enum Overlap {
     Bytes(usize),
 }
 
-/// The chunks, and the number of lines in the text.
 pub(super) fn assemble(
     text: &str,
     drafts: Vec<Draft>,

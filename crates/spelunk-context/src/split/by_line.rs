@@ -6,7 +6,6 @@ use crate::kind::delimited::{Rows, Shape, is_line_end};
 use crate::lines::{is_blank, line_marks};
 use crate::pack::{Mark, Strength};
 
-/// A mark after each row; units are rows without the header.
 pub(super) fn row_marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item = Mark> + 't {
     let mut start = shape.header.end;
     let mut n_rows = 0;

@@ -18,7 +18,6 @@ const DEPTH_MAX: usize = 16;
 /// The minimum room for a chunk of JSON; with less, it is cut like text.
 pub(super) const BYTES_MIN: usize = 64;
 
-/// The boundaries between the elements or keys of the outermost value.
 pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
     let mut boundaries = Vec::new();
     let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
@@ -198,7 +197,6 @@ impl<'t> Cutter<'t> {
         None
     }
 
-    /// Splits a long string into several, each with part of the characters.
     fn take_string(&mut self, child: &Child, open: &str, close: &str, path: &str) {
         let room = self.bytes_max.saturating_sub(open.len() + close.len() + 2).max(1);
         let end = child.value.end - 1;
@@ -249,7 +247,8 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     // The last escape near the cut. A backslash begins one if an even number of them precede it.
     let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
     let mut cut = at;
-    let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;
+    let before = bytes.get(range.start..reach).unwrap_or_default().iter().rev();
+    let mut position = reach - before.take_while(|&&byte| byte == b'\\').count() % 2;
     while position < at {
         let length = match (bytes.get(position), bytes.get(position + 1)) {
             (Some(b'\\'), Some(b'u')) if is_high_half(bytes, position) => 2 * ESCAPE_BYTES,
@@ -263,10 +262,6 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
         position += length;
     }
     if cut > range.start { text.floor_char_boundary(cut) } else { at }
-}
-
-fn trailing_backslashes(bytes: &[u8], range: Range<usize>) -> usize {
-    bytes.get(range).unwrap_or_default().iter().rev().take_while(|&&byte| byte == b'\\').count()
 }
 
 /// Whether there is a `\uD83D` here, which needs the escape after it.

@@ -16,8 +16,6 @@ use crate::pack::{Cut, Mark, SpanSizes, Strength, group};
 
 /// Bytes that count as one token. Providers count differently; this is for planning.
 const TOKEN_BYTES: u64 = 4;
-
-/// The share of the ceiling that imports, a header or an overlap may use.
 const BESIDE_SHARE: usize = 8;
 
 /// The maximum number of chunks that the target of a type makes of one document; chunks of longer documents are larger.
@@ -311,7 +309,7 @@ fn name_sections(text: &str, drafts: &mut [Draft]) {
         while let Some(heading) = headings.next_if(|heading| heading.at <= start) {
             under = Some(heading);
         }
-        draft.scope = under.as_ref().map(|heading| crate::name::shortened(&heading.title, 100).into_owned());
+        draft.scope = under.as_ref().map(|heading| crate::name::shortened(&heading.title, 100));
         start = draft.end as u64;
     }
 }

@@ -36,8 +36,8 @@ impl AccessLog {
 
     pub(crate) fn note(&mut self, action: Action, context: Option<ContextId>, detail: &str, at_ms: u64) {
         *self.totals.entry(action).or_default() += 1;
-        let detail = crate::name::shortened(detail, DETAIL_CHARS_MAX).into_owned();
-        self.entries.push_back(AccessEntry { action, context, detail, at_ms });
+        let detail = crate::name::shortened(detail, DETAIL_CHARS_MAX);
+        self.entries.push_back(AccessEntry { at_ms, action, context, detail });
         if self.entries.len() > self.entries_max {
             self.entries.drain(..self.entries.len() - self.entries_kept);
         }

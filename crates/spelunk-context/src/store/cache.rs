@@ -69,7 +69,6 @@ impl ContentCache {
         self.bytes += bytes;
     }
 
-    /// Returns the text with this id and marks it as most recently used.
     pub(crate) fn touch(&mut self, id: &str) -> Option<Cached> {
         self.n_ticks += 1;
         let (rank, cached) = self.texts.get_mut(id)?;
@@ -77,7 +76,6 @@ impl ContentCache {
         Some(cached.clone())
     }
 
-    /// Removes one text and returns its size; 0 if it was not cached.
     pub(crate) fn remove(&mut self, id: &str) -> u64 {
         let Some((_, cached)) = self.texts.remove(id) else { return 0 };
         let bytes = cached.text.len() as u64;

@@ -26,7 +26,7 @@ impl ContextId {
             None => Ok(Self(id.into())),
             Some(why) => {
                 let printable = crate::name::printable_text(id);
-                Err(StoreError::BadId { id: crate::name::shortened(&printable, 60).into_owned(), why })
+                Err(StoreError::BadId { id: crate::name::shortened(&printable, 60), why })
             }
         }
     }

@@ -53,7 +53,8 @@ impl ContextStore {
         self.count(&entry, &opened, look);
         if entry.context.policy == LoadPolicy::Hot {
             // The access succeeded; that the whole is too large or gone matters only to a load.
-            drop(self.heat(&entry));
+            let now_ms = self.now_ms();
+            drop(self.retrying(&entry, Purpose::Load, |opened| self.load_opened(&entry, opened, now_ms)));
         }
         Ok(found)
     }
@@ -98,12 +99,6 @@ impl ContextStore {
         let text: Arc<str> = opened.reader.load(bytes_max)?.into();
         self.keep(entry, opened.stamp, &text, loaded_at_ms);
         Ok(text)
-    }
-
-    /// Brings a hot context into the cache without counting it as a load.
-    fn heat(&self, entry: &Entry) -> Result<(), StoreError> {
-        let now_ms = self.now_ms();
-        self.retrying(entry, Purpose::Load, |opened| self.load_opened(entry, opened, now_ms)).map(drop)
     }
 
     /// Records an access, and the state of the context at that time.

@@ -22,7 +22,6 @@ pub(crate) struct Parsed {
     pub(crate) n_lost: usize,
     /// Whether the file as a whole is JSON in our format.
     pub(crate) is_whole: bool,
-    /// The version it declares, if readable.
     pub(crate) version: Option<u64>,
 }
 
@@ -72,17 +71,13 @@ fn salvage(bytes: &[u8]) -> Parsed {
         let line = line.trim_ascii();
         let line = line.strip_suffix(b",").unwrap_or(line);
         if idx == 0 {
-            parsed.version = version_of_head(line);
+            let closed = [line, b"]}"].concat();
+            parsed.version = serde_json::from_slice::<Head>(&closed).ok().map(|head| head.version);
         } else if !line.is_empty() && line != b"]}" {
             parsed.take(serde_json::from_slice(line).ok());
         }
     }
     parsed.without_repetition()
-}
-
-fn version_of_head(line: &[u8]) -> Option<u64> {
-    let closed = [line, b"]}"].concat();
-    serde_json::from_slice::<Head>(&closed).ok().map(|head| head.version)
 }
 
 impl Parsed {
@@ -375,7 +370,6 @@ pub(crate) fn parse_accesses(bytes: &[u8]) -> Vec<AccessEntry> {
     bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// A memory graph in one JSON object.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GraphFile {
     pub(crate) nodes: Vec<GraphNode>,

@@ -14,7 +14,6 @@ use crate::lines::count_newlines;
 
 /// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
-/// The percentage of lines that must have the format.
 pub(super) const PERCENT_MIN: usize = 90;
 /// The most distinct words at one position of a log line; with more, they do not name levels or services.
 const WORDS_MAX: usize = 40;
@@ -35,21 +34,31 @@ type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 #[derive(Clone)]
 pub(super) enum Format {
     /// Delimited cells, and a first row with their names.
-    Table { names: Vec<String> },
-    /// One object per line.
+    Table {
+        names: Vec<String>,
+    },
     JsonLines,
     /// A list of objects, or an object of objects.
     Json,
     /// Entries of systemd's journal in its export format: a `KEY=value` per line, and an empty line after each entry.
     JournalExport,
-    /// Log lines with a known layout.
     KnownLog(&'static Regex),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
-    Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
+    Log {
+        zone: String,
+        places: Vec<String>,
+        keys: BTreeSet<String>,
+    },
     /// Lines below a comment that names their fields, as in Zeek and W3C logs.
-    Fields { delimiter: char, names: Vec<String> },
+    Fields {
+        delimiter: char,
+        names: Vec<String>,
+    },
     /// Lines with the same number of delimited parts, and their names if the first line has them.
-    Parts { delimiter: u8, names: Option<Vec<String>> },
+    Parts {
+        delimiter: u8,
+        names: Option<Vec<String>>,
+    },
 }
 
 impl Format {
@@ -96,7 +105,6 @@ impl Format {
         parts(b'|').or_else(|| parts(b'\t')).or_else(|| parts(b';'))
     }
 
-    /// Whether rows of both can be in one table.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.layout() == other.layout()
     }

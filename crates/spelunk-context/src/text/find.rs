@@ -46,7 +46,7 @@ impl LazyText {
                 let found = self.at_byte(piece.document_at(first + found))?;
                 return self.fresh(Some(found.char));
             }
-            buffer = piece.into_buffer();
+            buffer = piece.text.into_bytes();
             at = from;
         }
         self.fresh(None)

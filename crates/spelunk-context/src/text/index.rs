@@ -80,7 +80,6 @@ impl CharIndex {
         (from, mark(n_before).unwrap_or_else(|| self.end()))
     }
 
-    /// Extends the marks to this offset or the end of the text.
     fn extend_to(&mut self, byte: u64, reader: &Reader) -> Result<(), ReadError> {
         let byte = byte.min(reader.bytes());
         // A mark is up to three bytes before the end of its block, so the missing part may be in the next block.
@@ -133,7 +132,6 @@ fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadErr
     Ok(marks)
 }
 
-/// The length in bytes of the first `chars` characters.
 fn bytes_of(bytes: &[u8], chars: u64) -> usize {
     let (mut left, mut at) = (usize::try_from(chars).unwrap_or(usize::MAX), 0);
     for chunk in bytes.utf8_chunks() {

@@ -8,8 +8,8 @@ use crate::secrets::{KEY_HEAD, SecretSpan, find_secrets};
 pub(crate) const MASK: char = '█';
 
 #[derive(Debug, Default)]
-pub(super) struct MappedText {
-    pub(super) text: String,
+pub(crate) struct MappedText {
+    pub(crate) text: String,
     pub(super) start: u64,
     pub(super) end: u64,
     shifts: Vec<Shift>,
@@ -25,7 +25,7 @@ struct Shift {
 impl MappedText {
     /// Decodes bytes from a character boundary on. Drops a cut last character, unless the document
     /// ends there.
-    pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
+    pub(crate) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
         if !is_end {
             bytes.truncate(bytes.len() - incomplete_bytes(&bytes));
         }
@@ -44,11 +44,7 @@ impl MappedText {
         memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
     }
 
-    pub(super) fn into_buffer(self) -> Vec<u8> {
-        self.text.into_bytes()
-    }
-
-    pub(super) fn document_at(&self, text: usize) -> u64 {
+    pub(crate) fn document_at(&self, text: usize) -> u64 {
         let last = self.last_shift(|shift| shift.text <= text);
         last.document + (text - last.text) as u64
     }
@@ -88,7 +84,6 @@ impl MappedText {
         (self.text, self.shifts) = (masked, shifts);
     }
 
-    /// Copies text that is not masked, with its earlier replacements.
     fn keep(&self, from: usize, to: usize, masked: &mut String, shifts: &mut Vec<Shift>) {
         let first = self.shifts.partition_point(|shift| shift.text <= from);
         let inside = self.shifts[first..].iter().take_while(|shift| shift.text <= to);
@@ -114,7 +109,6 @@ pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
     }
 }
 
-/// The number of characters in bytes that begin and end on character boundaries.
 pub(super) fn count_chars(bytes: &[u8]) -> u64 {
     if bytes.is_ascii() {
         return bytes.len() as u64;

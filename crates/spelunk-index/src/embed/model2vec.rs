@@ -9,7 +9,6 @@ use super::EmbedError;
 use super::static_embedder::{Table, read};
 use super::wordpiece::Vocabulary;
 
-/// The most tokens and the longest vectors accepted.
 const TOKENS_MAX: usize = 4_000_000;
 const DIMENSIONS_MAX: usize = 8192;
 

@@ -15,7 +15,6 @@ const WORD_CHARS_MAX: usize = 100;
 pub(super) struct Vocabulary {
     /// Level by level, so that the children of a node are adjacent; one more at the end.
     nodes: Vec<Node>,
-    /// The byte that leads to each node.
     bytes: Vec<u8>,
 }
 
@@ -39,7 +38,7 @@ impl Vocabulary {
         for (id, token) in (0..).zip(tokens) {
             match token.strip_prefix("##") {
                 Some(piece) if !piece.is_empty() => pieces.push(([&[1], piece.as_bytes()].concat(), id)),
-                Some(_) | None if is_special(token) => {}
+                Some(_) | None if matches!(token, "[PAD]" | "[UNK]" | "[CLS]" | "[SEP]" | "[MASK]") => {}
                 Some(_) | None => pieces.push(([&[0], token.as_bytes()].concat(), id)),
             }
         }
@@ -155,10 +154,6 @@ impl Vocabulary {
         }
         found
     }
-}
-
-fn is_special(token: &str) -> bool {
-    matches!(token, "[PAD]" | "[UNK]" | "[CLS]" | "[SEP]" | "[MASK]")
 }
 
 /// Control and formatting characters, and the replacement character.

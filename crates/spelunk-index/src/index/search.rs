@@ -218,8 +218,8 @@ impl Search<'_> {
     /// The best candidates, in an order that depends only on the corpus.
     fn candidates(&self, mode: Mode, n_max: usize) -> Result<Vec<Candidate>, IndexError> {
         let searcher = self.snapshot.words.searcher();
-        let words = if mode == Mode::Meaning { None } else { Some(self.by_words(&searcher, n_max)?) };
-        let Reranked { scored: words, covered } = words.unwrap_or_default();
+        let Reranked { scored: words, covered } =
+            if mode == Mode::Meaning { Reranked::default() } else { self.by_words(&searcher, n_max)? };
         let meaning = if mode == Mode::Words { Scored::new() } else { self.by_meaning(n_max)? };
         let by_address = |scored: &Scored| scored.iter().map(|&(score, at)| (at, score)).collect();
         let similarities: HashMap<DocAddress, f32> = by_address(&meaning);

@@ -103,7 +103,8 @@ impl<'a> Update<'a> {
         for &id in &self.gone {
             words.remove_document(id);
         }
-        let vectors = self.open_vectors()?;
+        let rows = |of: &Vectors| Rows::new(self.directory.join(VECTORS_DIRECTORY), of.dimensions, of.n_rows);
+        let vectors = self.catalogue.vectors.as_ref().map(|of| rows(of).append()).transpose()?;
         let first_id = self.catalogue.next_id;
         self.catalogue.next_id += self.todo.len() as u64;
         let documents_total = self.todo.len() as u64;
@@ -123,15 +124,8 @@ impl<'a> Update<'a> {
         writing.write_all(n_threads, &known, progress)?;
         writing.finish()
     }
-
-    fn open_vectors(&self) -> Result<Option<Appender>, FileError> {
-        let Some(Vectors { dimensions, n_rows, .. }) = self.catalogue.vectors else { return Ok(None) };
-        let rows = Rows::new(self.directory.join(VECTORS_DIRECTORY), dimensions, n_rows);
-        Ok(Some(rows.append()?))
-    }
 }
 
-/// The cutting version for these options.
 fn cut_of(options: &UpdateOptions) -> String {
     blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string()
 }
@@ -334,7 +328,6 @@ impl Writing<'_> {
         Ok(row)
     }
 
-    /// A document is complete, or could not be read.
     fn close(&mut self, idx: usize, outcome: Result<Option<Detected>, SourceError>) -> Result<(), FileError> {
         let Some(document) = self.update.todo.get(idx).copied() else { return Ok(()) };
         self.progress.documents_done += 1;

@@ -201,7 +201,6 @@ fn bare(line: &[u8], at: usize, written: Written) -> Option<(Range<usize>, Writt
     (!is_called).then_some((at..at + length, Written::Code))
 }
 
-/// Whether a value is an expression: a path of names, possibly called or indexed.
 fn is_expression(value: &[u8]) -> bool {
     let name_bytes =
         value.iter().take_while(|byte| byte.is_ascii_alphabetic() || b"_.:!".contains(byte)).count();

@@ -8,7 +8,6 @@ pub(super) struct Broken;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Child {
-    /// Including its quotes.
     pub(super) key: Option<Range<usize>>,
     pub(super) value: Range<usize>,
     /// The offset after the comma, or the end of the value if it is the last.
@@ -33,7 +32,6 @@ pub(super) struct Children<'t> {
 enum State {
     First,
     AfterComma,
-    /// After the last child.
     AtClose,
     Done,
 }
@@ -54,12 +52,10 @@ impl<'t> Children<'t> {
         Some(Self { bytes, at: at + 1, is_object, state: State::First })
     }
 
-    /// Whether the last returned child was the last one.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.state, State::AtClose | State::Done)
     }
 
-    /// Whether only whitespace follows it.
     pub(super) fn is_only(&self, bytes: &[u8]) -> bool {
         self.state == State::Done && skip_blank(bytes, self.at) == bytes.len()
     }

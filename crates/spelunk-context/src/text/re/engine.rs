@@ -14,7 +14,6 @@ const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The most backtracking steps of one search in one window; more would take too long.
 pub(super) const BACKTRACKS_MAX: usize = 5_000_000;
 
-/// Where a match may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     /// Anywhere at or after the position.
@@ -32,7 +31,6 @@ pub(super) enum How {
 pub(super) struct Slots(Vec<Option<NonMaxUsize>>);
 
 impl Slots {
-    /// A group, if it matched and was requested.
     pub(super) fn group(&self, idx: usize) -> Option<Range<usize>> {
         let slot = |idx: usize| self.0.get(idx).copied().flatten().map(NonMaxUsize::get);
         Some(slot(2 * idx)?..slot(2 * idx + 1)?)
@@ -54,7 +52,6 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Compiles a pattern, for the linear engine if the target says so.
     pub(super) fn new(node: &Node, target: Target, words: Words, how: How) -> Result<Self, PatternFault> {
         let pattern = Emitter { target, words, names: &[] }.pattern(node);
         match target {

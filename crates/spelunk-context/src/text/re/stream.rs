@@ -19,12 +19,12 @@ const NFA_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// Two automata for one pattern and one way to search, or the fact that they cannot be built.
 pub(super) struct Stepper {
-    how: How,
+    pub(super) how: How,
     /// The one that runs forward, and the one that runs back.
-    automata: Option<(Automaton, Automaton)>,
+    pub(super) automata: Option<(Automaton, Automaton)>,
 }
 
-struct Automaton {
+pub(super) struct Automaton {
     dfa: DFA,
     cache: Cache,
 }
@@ -49,14 +49,6 @@ impl Stepper {
         let forward = Automaton::new(&whole, Config::new().match_kind(MatchKind::LeftmostFirst), false);
         let backward = Automaton::new(&whole, Config::new().match_kind(MatchKind::All), true);
         Self { how, automata: forward.zip(backward) }
-    }
-
-    pub(super) fn is_for(&self, how: How) -> bool {
-        self.how == how
-    }
-
-    pub(super) fn can_step(&self) -> bool {
-        self.automata.is_some()
     }
 }
 
@@ -207,7 +199,6 @@ impl Hunt<'_> {
         Ok(if is_match { lowest } else { found })
     }
 
-    /// The last byte of the masked text before an offset.
     fn byte_before(&mut self, at: u64) -> Result<Option<u8>, TextError> {
         if at == 0 {
             return Ok(None);
@@ -229,7 +220,6 @@ impl Hunt<'_> {
         Ok(piece.text.as_bytes().get(piece.text_at(at)).copied())
     }
 
-    /// Whether the window contains the text as it may be shown.
     fn is_shown(&self) -> bool {
         self.window.is_masked || !self.text.reader.redacts()
     }
@@ -255,7 +245,7 @@ impl Hunt<'_> {
     fn load_steps(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let wanted = from.saturating_add(bytes.max(4)).min(self.text.bytes());
         let end = self.text.floor_char(wanted)?;
-        let buffer = std::mem::take(&mut self.window.piece).into_buffer();
+        let buffer = std::mem::take(&mut self.window.piece).text.into_bytes();
         let mut piece = self.text.piece(from..end, self.text.margin().max(4), buffer)?;
         self.text.mask(&mut piece);
         self.window = Window::for_steps(piece, from, end);

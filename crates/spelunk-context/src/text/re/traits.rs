@@ -54,7 +54,6 @@ impl Traits {
         }
     }
 
-    /// The traits of a literal that is not empty.
     pub(super) fn of_literal(text: &str) -> Self {
         Self {
             needs_backtracking: false,
@@ -82,7 +81,6 @@ impl Traits {
     }
 }
 
-/// Characters that no match can cross.
 #[derive(Debug, Clone)]
 pub(super) enum Barrier {
     /// A newline; there may be others, but it is common and the fastest to find.

@@ -71,7 +71,6 @@ impl<'t> Walk<'t> {
         Ok(TextBatch { items, next: Some(self.cursor) })
     }
 
-    /// The next match, as a range of the document.
     pub(in crate::text) fn next(&mut self, wants_groups: bool) -> Result<Option<Range<u64>>, TextError> {
         let cursor = self.cursor;
         let mut found = None;
