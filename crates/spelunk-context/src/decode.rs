@@ -3,7 +3,7 @@
 //! first 8 KiB decide whether it is text: a later NUL is kept.
 
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
-const MARK: char = '\u{feff}';
+pub(crate) const MARK: char = '\u{feff}';
 
 /// Why bytes are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

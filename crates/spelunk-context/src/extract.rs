@@ -172,8 +172,7 @@ pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, Ext
 /// Libraries quote the input in their messages, so those may contain anything.
 #[cfg(feature = "extract")]
 fn damaged(what: impl std::fmt::Display) -> ExtractError {
-    let what = name::printable_text(&what.to_string());
-    ExtractError::Damaged { what: name::shortened(&what, WHAT_CHARS_MAX) }
+    ExtractError::Damaged { what: name::shortened(&name::printable_text(&what.to_string()), WHAT_CHARS_MAX) }
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub use suggest::Suggestion;
 pub use wire::{AccessCounts, AccessEntry, Action, Context, ContextRevision, ContextSource, LoadPolicy};
 pub use writing::RegistryWarning;
 
+use crate::name::{printable_text, shortened};
 use access_log::AccessLog;
 use cache::ContentCache;
 use catalogue::{Catalogue, Entry};
@@ -243,8 +244,7 @@ impl ContextStore {
         }
         let ids: Vec<ContextId> = state.catalogue.contexts().map(|context| context.id.clone()).collect();
         drop(state);
-        let shown = crate::name::printable_text(id);
-        let shown = crate::name::shortened(&shown, ContextId::BYTES_MAX);
+        let shown = shortened(&printable_text(id), ContextId::BYTES_MAX);
         Err(StoreError::UnknownContext { nearest: nearest::nearest(id, &ids), id: shown })
     }
 

@@ -160,8 +160,7 @@ fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize
         let (from, to) = (range.start.max(start), range.end.min(end));
         (from < to).then(|| from - start + lead.len()..to - start + lead.len())
     });
-    let moved = moved.collect();
-    (format!("{lead}{}{tail}", line.get(start..end).unwrap_or_default()), moved)
+    (format!("{lead}{}{tail}", line.get(start..end).unwrap_or_default()), moved.collect())
 }
 
 #[cfg(test)]

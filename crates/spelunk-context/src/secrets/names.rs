@@ -53,13 +53,11 @@ const HARMLESS_ENDS: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 fn is_secret_name(name: &str) -> bool {
     let is_harmless = HARMLESS_STARTS.iter().any(|start| name.starts_with(start))
         || HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
-    if is_harmless {
-        return false;
-    }
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    is_listed(SECRET_NAMES, name)
+    let is_typical = is_listed(SECRET_NAMES, name)
         || SECRET_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || extension.is_some_and(|extension| SECRET_EXTENSIONS.contains(&extension))
+        || extension.is_some_and(|extension| SECRET_EXTENSIONS.contains(&extension));
+    is_typical && !is_harmless
 }
 
 #[cfg(test)]

@@ -89,10 +89,7 @@ impl GraphView {
 
     pub(super) fn render(&self) -> Result<String, StoreError> {
         let graph = Graph::read(&self.path)?;
-        Ok(match &self.domain {
-            None => graph.overview(),
-            Some(domain) => graph.domain(domain),
-        })
+        Ok(self.domain.as_ref().map_or_else(|| graph.overview(), |domain| graph.domain(domain)))
     }
 }
 
