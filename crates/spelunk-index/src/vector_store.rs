@@ -78,7 +78,7 @@ pub(crate) fn key_of(embedder_id: &str, text: &str) -> Key {
 pub(crate) struct Rows {
     directory: PathBuf,
     dimensions: usize,
-    pub(crate) n_rows: u32,
+    pub(crate) len: u32,
 }
 
 fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
@@ -102,7 +102,7 @@ pub(crate) struct NearRow {
 
 impl Rows {
     pub(crate) fn new(directory: PathBuf, dimensions: usize, n_rows: u32) -> Self {
-        Self { directory, dimensions, n_rows }
+        Self { directory, dimensions, len: n_rows }
     }
 
     pub(crate) fn found_in(directory: &Path, dimensions: usize) -> io::Result<Option<Self>> {
@@ -116,17 +116,17 @@ impl Rows {
             let n_rows = files::stamp(&rows_path)?.bytes / rows.row_bytes() as u64;
             let n_keys = files::stamp(&keys_path)?.bytes / KEY_BYTES as u64;
             let n_here = u32::try_from(n_rows.min(n_keys)).unwrap_or(u32::MAX).min(SHARD_ROWS);
-            rows.n_rows += n_here;
+            rows.len += n_here;
             if n_here < SHARD_ROWS {
                 break;
             }
         }
-        Ok((rows.n_rows > 0).then_some(rows))
+        Ok((rows.len > 0).then_some(rows))
     }
 
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
-        let signs = (0..self.n_rows / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
-        (0..self.n_rows.div_ceil(SHARD_ROWS))
+        let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
+        (0..self.len.div_ceil(SHARD_ROWS))
             .flat_map(|shard| [format!("rows-{shard:05}.bin"), format!("keys-{shard:05}.bin")])
             .chain(signs)
     }
@@ -152,19 +152,19 @@ impl Rows {
     }
 
     pub(crate) fn load_keys(&self) -> io::Result<HashMap<Key, u32>> {
-        let mut keys = HashMap::with_capacity(self.n_rows as usize);
-        for shard in 0..self.n_rows.div_ceil(SHARD_ROWS) {
+        let mut keys = HashMap::with_capacity(self.len as usize);
+        for shard in 0..self.len.div_ceil(SHARD_ROWS) {
             let bytes_max = u64::from(SHARD_ROWS) * KEY_BYTES as u64;
             let bytes = files::read_whole(&self.path("keys", shard), bytes_max)?.unwrap_or_default();
             let first = shard * SHARD_ROWS;
-            let n_here = (self.n_rows - first).min(SHARD_ROWS);
+            let n_here = (self.len - first).min(SHARD_ROWS);
             keys.extend(bytes.as_chunks::<KEY_BYTES>().0.iter().copied().zip(first..first + n_here));
         }
         Ok(keys)
     }
 
     pub(crate) fn read(&self, row: u32) -> io::Result<Option<Quantised>> {
-        if row >= self.n_rows {
+        if row >= self.len {
             return Ok(None);
         }
         let mut bytes = vec![0; self.row_bytes()];
@@ -187,7 +187,7 @@ impl Rows {
         wanted: &(dyn Fn(u32) -> bool + Sync),
         n_max: usize,
     ) -> io::Result<Vec<NearRow>> {
-        let n_shards = self.n_rows.div_ceil(SHARD_ROWS);
+        let n_shards = self.len.div_ceil(SHARD_ROWS);
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_threads = n_cores.min(THREADS_MAX).min(n_shards as usize);
         let (next, products) = (AtomicU32::new(0), query.sign_products());
@@ -243,7 +243,7 @@ impl Rows {
         near: &mut Vec<(Reverse<i32>, u32)>,
     ) -> io::Result<bool> {
         let first = shard * SHARD_ROWS;
-        if self.n_rows - first < SHARD_ROWS {
+        if self.len - first < SHARD_ROWS {
             return Ok(false);
         }
         let Some(file) = if_there(files::open(&self.path("signs", shard)))? else { return Ok(false) };
@@ -285,7 +285,7 @@ impl Rows {
     ) -> io::Result<()> {
         let file = files::open(&self.path("rows", shard))?;
         let first = shard * SHARD_ROWS;
-        let n_here = (self.n_rows - first).min(SHARD_ROWS);
+        let n_here = (self.len - first).min(SHARD_ROWS);
         let mut block = Vec::new();
         let mut done = 0;
         while done < n_here {
@@ -312,14 +312,14 @@ impl Rows {
     pub(crate) fn append(&self) -> io::Result<Appender> {
         files::make_directory(&self.directory)?;
         let names = files::names(&self.directory)?;
-        for shard in 0..self.n_rows / SHARD_ROWS {
+        for shard in 0..self.len / SHARD_ROWS {
             let path = self.path("signs", shard);
             if !names.iter().any(|name| path.ends_with(name)) {
                 self.write_signs(shard)?;
             }
         }
         let mut appender = Appender { rows: self.clone(), open: None };
-        if !self.n_rows.is_multiple_of(SHARD_ROWS) {
+        if !self.len.is_multiple_of(SHARD_ROWS) {
             appender.open_shard()?;
         }
         Ok(appender)
@@ -365,7 +365,7 @@ pub(crate) struct Appender {
 impl Appender {
     /// Appends a row; returns its number, or `None` if there are too many.
     pub(crate) fn add(&mut self, key: &Key, vector: &Quantised) -> io::Result<Option<u32>> {
-        let row = self.rows.n_rows;
+        let row = self.rows.len;
         let Some(n_rows) = row.checked_add(1) else { return Ok(None) };
         if self.open.is_none() {
             self.open_shard()?;
@@ -375,7 +375,7 @@ impl Appender {
             rows.write_all(&vector.numbers)?;
             keys.write_all(key)?;
         }
-        self.rows.n_rows = n_rows;
+        self.rows.len = n_rows;
         if n_rows.is_multiple_of(SHARD_ROWS) {
             self.sync()?;
             self.open = None;
@@ -395,8 +395,8 @@ impl Appender {
     }
 
     fn open_shard(&mut self) -> io::Result<()> {
-        let shard = self.rows.n_rows / SHARD_ROWS;
-        let n_here = u64::from(self.rows.n_rows % SHARD_ROWS);
+        let shard = self.rows.len / SHARD_ROWS;
+        let n_here = u64::from(self.rows.len % SHARD_ROWS);
         let open = |path: &Path, bytes: u64| {
             let mut file = files::open_private(path)?;
             file.set_len(bytes)?;

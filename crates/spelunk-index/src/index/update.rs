@@ -367,7 +367,7 @@ impl Writing<'_> {
         let mut names = Vec::new();
         if let (Some(appender), Some(vectors)) = (&mut self.vectors, &mut catalogue.vectors) {
             appender.sync()?;
-            vectors.n_rows = appender.rows.n_rows;
+            vectors.n_rows = appender.rows.len;
             names.extend(appender.rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
         }
         if old_vectors == OldVectors::Kept {
