@@ -115,7 +115,9 @@ impl Tables {
         let columns: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
         let is_cut = rows.is_cut;
         let mut cells = cells(rows);
-        cells.iter_mut().for_each(|row| self.redact(&columns, row));
+        for row in &mut cells {
+            self.redact(&columns, row);
+        }
         Ok(QueryResult { columns, rows: cells, is_cut })
     }
 
