@@ -4,9 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use spelunk_context::{
-    Corpus, ObjectEntry, ObjectError, ObjectStore, ObjectsHandle, ScanOptions, SourceInput,
-};
+use spelunk_context::{Corpus, ObjectEntry, ObjectError, ObjectStore, ScanOptions, SourceInput};
 use spelunk_server::fuzzing::read_listing;
 
 use crate::check_message;
@@ -42,7 +40,7 @@ pub(crate) fn objects(data: &[u8]) {
     let copy = tempfile::NamedTempFile::new().expect("a temporary file");
     std::io::Write::write_all(&mut copy.as_file(), b"text\n").expect("it can be written");
     let bucket = Bucket { entries: page.objects, copy: copy.path().to_owned() };
-    let source = SourceInput::Objects(ObjectsHandle(Arc::new(bucket)));
+    let source = SourceInput::Objects(Arc::new(bucket));
     match Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}) {
         Ok(corpus) => {
             for document in corpus.documents() {

@@ -160,7 +160,7 @@ impl Spelunk {
             let mut limits = app.settings.limits.clone();
             how.budget.apply(&mut limits);
             let options = ScanOptions { files_max: limits.files_max, ..how.scan };
-            let corpus = Corpus::scan_with_images(&asked.attachments, &options, &mut |_| {})?;
+            let corpus = Corpus::scan_for(None, &asked.attachments, &options, &mut |_| {})?;
             let sources = Sources { named: Named::Now(asked.attachments), options, corpus };
             let asking = Asking {
                 question: asked.question,

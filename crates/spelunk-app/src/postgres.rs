@@ -36,7 +36,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 
 /// A database as a source. The address is checked at its first use.
 pub fn database(url: &str, environment: &Environment) -> ServerHandle {
-    ServerHandle(Arc::new(Postgres { address: Address::read(url, environment) }))
+    Arc::new(Postgres { address: Address::read(url, environment) })
 }
 
 #[derive(Debug)]

@@ -43,7 +43,7 @@ pub(crate) fn bucket(url: &str, environment: &Environment, cache: Cache) -> Obje
         // Not shown as it was typed: it may contain a password.
         None => (format!("{S3}…"), Err(error("the URL is not valid", URL_HINT))),
     };
-    ObjectsHandle(Arc::new(Bucket { url: shown, place, cache, bytes_fetched: AtomicU64::new(0) }))
+    Arc::new(Bucket { url: shown, place, cache, bytes_fetched: AtomicU64::new(0) })
 }
 
 /// The bucket and the prefix of a URL. A prefix that no URL can name is none.
@@ -346,7 +346,7 @@ mod tests {
             ["/etc", "docs", "postgres://host/db", "s3:/shelf", "s3://shelf/../x", "https://host/shelf"]
         {
             let cache = Cache { dir: PathBuf::from("unused"), bytes_max: 0 };
-            let error = bucket(url, &Environment::default(), cache).0.list().unwrap_err();
+            let error = bucket(url, &Environment::default(), cache).list().unwrap_err();
             assert_eq!(error.why, "the URL is not valid", "{url}");
         }
     }

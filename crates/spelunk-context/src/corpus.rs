@@ -22,7 +22,6 @@ use crate::secrets::Sought;
 use crate::source::{BucketObject, Candidate, Filter, NamedBy, ScanContext, Source, extract_kind};
 use crate::{ExtractError, ObjectEntry, ObjectError, ScanReport, SkipReason, SourceError, name};
 
-/// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
 
 /// Objects of buckets that are fetched before they are read.
@@ -37,7 +36,7 @@ pub struct Corpus {
     bytes: u64,
     digest: BlobId,
     /// The words that the scan looked for; see [`View::may_hold`](crate::View::may_hold).
-    sought: Option<Needles>,
+    pub(crate) sought: Option<Needles>,
     /// Removes the directory when the corpus is dropped.
     _scratch: Scratch,
 }
@@ -63,7 +62,7 @@ impl Corpus {
         options: &ScanOptions,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
-        Self::scan_with_images(sources, options, progress)?.as_text()
+        Self::scan_for(None, sources, options, progress)?.as_text()
     }
 
     /// The same corpus for a model without vision. Fails if the user named an image.
@@ -77,16 +76,7 @@ impl Corpus {
         }
     }
 
-    /// Like [`Self::scan`], for a model with vision: a source may be an image, and there may be no documents.
-    pub fn scan_with_images(
-        sources: &[SourceInput],
-        options: &ScanOptions,
-        progress: &mut dyn FnMut(ScanProgress),
-    ) -> Result<Self, SourceError> {
-        Self::scan_pinned(sources, options, &Pins::new(), progress)
-    }
-
-    /// Like `scan_with_images`, for a second scan: files that have grown are read up to their old size.
+    /// Like `scan_for`, for a second scan: files that have grown are read up to their old size.
     pub fn scan_pinned(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -96,7 +86,8 @@ impl Corpus {
         Self::scan_with(threads(), sources, options, (pins, None), progress)
     }
 
-    /// Like `scan_with_images`, and notes documents without these words, which a search need not read.
+    /// Like [`Self::scan`], for a model with vision: a source may be an image, and there may be no documents. Notes
+    /// documents without these words, which a search need not read.
     pub fn scan_for(
         needles: Option<Needles>,
         sources: &[SourceInput],
@@ -179,10 +170,6 @@ impl Corpus {
         &self.reports
     }
 
-    pub(crate) fn sought(&self) -> Option<&Needles> {
-        self.sought.as_ref()
-    }
-
     /// The total size of all documents on disk.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -210,7 +197,6 @@ fn threads() -> NonZeroUsize {
     NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two")
 }
 
-/// Copies the objects among the candidates to this machine.
 fn fetch(batch: &mut [Candidate]) -> Result<(), SourceError> {
     for candidates in batch.chunk_by_mut(|a, b| a.source_idx == b.source_idx) {
         let objects: Vec<&BucketObject> = candidates.iter().filter_map(|of| of.object.as_ref()).collect();
@@ -323,14 +309,12 @@ fn source_names(sources: &[Source]) -> Vec<String> {
     names
 }
 
-/// The entry of an image; `None` for a file of another kind.
 fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<ImageEntry> {
     let (Origin::File(path), Some(kind)) = (origin, ImageKind::of(name)) else { return None };
     let is_named = named_by == NamedBy::User;
     Some(ImageEntry { name: name.to_owned(), kind, bytes, is_named, path: path.clone() })
 }
 
-/// Sorts what was read into documents and images.
 fn admit_all(
     read: Vec<ReadCandidate>,
     documents: &mut Vec<DocEntry>,
@@ -348,7 +332,6 @@ fn admit_all(
     Ok(())
 }
 
-/// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
 fn admit(
     candidate: Candidate,
     reading: Reading,
@@ -357,11 +340,9 @@ fn admit(
     images: &mut Vec<ImageEntry>,
 ) -> Result<(), SourceError> {
     let Candidate { name, origin, named_by, redacts, bytes, server, extract, .. } = candidate;
-    match (reading, named_by) {
-        (
-            Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets },
-            NamedBy::User | NamedBy::Walk,
-        ) => {
+    let is_named = named_by == NamedBy::User;
+    match reading {
+        Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets } => {
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
@@ -384,28 +365,26 @@ fn admit(
                 lacks_sought: secrets.lacks_sought,
             });
         }
-        (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
-        (Reading::NotText(why), _) => match (image(&origin, &name, bytes, named_by), named_by) {
-            (Some(image), _) => {
-                report.skip(why.into(), &name);
-                images.push(image);
+        Reading::Empty => report.skip(SkipReason::Empty, &name),
+        Reading::NotText(why) => {
+            let image = image(&origin, &name, bytes, named_by);
+            if image.is_none() && is_named {
+                return Err(SourceError::NotText { name, why });
             }
-            (None, NamedBy::Walk) => report.skip(why.into(), &name),
-            (None, NamedBy::User) => return Err(SourceError::NotText { name, why }),
-        },
-        (Reading::NotExtracted(why @ ExtractError::NoText), NamedBy::User | NamedBy::Walk)
+            report.skip(why.into(), &name);
+            images.extend(image);
+        }
+        Reading::NotExtracted(why @ ExtractError::NoText)
             if extract == Some(ExtractKind::Pdf) && matches!(origin, Origin::File(_)) =>
         {
             report.skip(why.reason(), &name);
             images.extend(image(&origin, &name, bytes, named_by));
         }
-        (Reading::NotExtracted(why), NamedBy::Walk) => report.skip(why.reason(), &name),
-        (Reading::NotExtracted(source), NamedBy::User) => return Err(SourceError::Extract { name, source }),
-        (Reading::NoScratch(source), NamedBy::User | NamedBy::Walk) => {
-            return Err(SourceError::Scratch { source });
-        }
-        (Reading::Unreadable(_), NamedBy::Walk) => report.skip(SkipReason::Unreadable, &name),
-        (Reading::Unreadable(error), NamedBy::User) => {
+        Reading::NotExtracted(source) if is_named => return Err(SourceError::Extract { name, source }),
+        Reading::NotExtracted(why) => report.skip(why.reason(), &name),
+        Reading::NoScratch(source) => return Err(SourceError::Scratch { source }),
+        Reading::Unreadable(_) if !is_named => report.skip(SkipReason::Unreadable, &name),
+        Reading::Unreadable(error) => {
             let path = match origin {
                 Origin::File(path) => path,
                 Origin::Text(_) => name.into(),

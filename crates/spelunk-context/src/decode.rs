@@ -2,11 +2,8 @@
 //! after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text. The
 //! first 8 KiB decide whether it is text: a later NUL is kept.
 
-/// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
-
-/// The byte order mark.
-const MARK: char = '\u{feff}';
+pub(crate) const MARK: char = '\u{feff}';
 
 /// Why bytes are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -60,11 +57,9 @@ pub(crate) fn without_mark(mut text: String) -> String {
     text
 }
 
-/// Converts UTF-16 to UTF-8 piece by piece.
 #[derive(Debug)]
 pub(crate) struct Utf16Stream {
     endian: Endian,
-    /// Bytes of the mark still to be skipped.
     mark_bytes: usize,
     /// An odd byte, or the first half of a surrogate pair.
     carried: Vec<u8>,
@@ -100,7 +95,6 @@ enum Endian {
     Big,
 }
 
-/// The encoding that the first bytes announce, and the bytes after the mark.
 enum Encoding<'a> {
     Utf8 { rest: &'a [u8] },
     Utf16 { rest: &'a [u8], endian: Endian },

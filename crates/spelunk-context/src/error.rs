@@ -170,7 +170,6 @@ fn listed(sources: &[String]) -> String {
     }
 }
 
-/// What was left out, with counts, after a colon.
 fn counted(skipped: &BTreeMap<String, u64>) -> String {
     let counts: Vec<String> = skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     if counts.is_empty() { String::new() } else { format!(": skipped {}", counts.join(", ")) }

@@ -19,10 +19,7 @@ pub use self::apart::{EXTRACT_TASK, serve_extract};
 pub(crate) use self::apart::{extract_apart, pages_apart};
 use crate::{SkipReason, name};
 
-/// A longer document is not extracted.
 pub(crate) const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Longer text is refused.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Characters kept of a library's message about a document.
@@ -175,8 +172,7 @@ pub fn pdf_pages(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, Ext
 /// Libraries quote the input in their messages, so those may contain anything.
 #[cfg(feature = "extract")]
 fn damaged(what: impl std::fmt::Display) -> ExtractError {
-    let what = name::printable_text(&what.to_string());
-    ExtractError::Damaged { what: name::shortened(&what, WHAT_CHARS_MAX).into_owned() }
+    ExtractError::Damaged { what: name::shortened(&name::printable_text(&what.to_string()), WHAT_CHARS_MAX) }
 }
 
 #[cfg(test)]

@@ -148,11 +148,7 @@ impl Reader {
         if let Some(error) = document.error {
             return Err(error);
         }
-        let mut matches = Vec::new();
-        for place in &document.places {
-            matches.push(self.show(pattern, place, query.context_lines)?);
-        }
-        self.require_fresh()?;
+        let matches = self.show_all(pattern, &document.places, query.context_lines)?;
         Ok(GrepReport {
             truncated: document.n_matches > matches.len() as u64,
             matches,
@@ -213,7 +209,6 @@ pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<
     Ok(report)
 }
 
-/// The matches of one document that are in the report, read again from the document.
 fn shown(
     view: &View,
     document: &DocEntry,
@@ -224,15 +219,11 @@ fn shown(
     if let Some(error) = found.error {
         return Err(error);
     }
-    let mut matches = Vec::new();
-    if !found.places.is_empty() {
-        let reader = Reader::of_document(view, document)?;
-        for place in &found.places {
-            matches.push(reader.show(pattern, place, query.context_lines)?);
-        }
-        reader.require_fresh()?;
+    if found.places.is_empty() {
+        return Ok((Vec::new(), found.n_matches));
     }
-    Ok((matches, found.n_matches))
+    let reader = Reader::of_document(view, document)?;
+    Ok((reader.show_all(pattern, &found.places, query.context_lines)?, found.n_matches))
 }
 
 #[cfg(test)]

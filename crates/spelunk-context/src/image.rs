@@ -46,7 +46,6 @@ pub enum ImageKind {
 spelunk_types::named! { ImageKind { Png = "png", Jpeg = "jpeg", Gif = "gif", Webp = "webp", Pdf = "pdf" } }
 
 impl ImageKind {
-    /// The format that the extension of a path names.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let (_, extension) = name::file_name(path).rsplit_once('.')?;
         match extension.to_ascii_lowercase().as_str() {

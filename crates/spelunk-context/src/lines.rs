@@ -13,14 +13,12 @@ pub(crate) fn count_newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// The end offset of each line, including its newline.
 pub(crate) fn line_ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     let rest = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
     memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).chain(rest)
 }
 
-/// Each line with its offset, including its newline.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     line_ends(text).map(move |end| {

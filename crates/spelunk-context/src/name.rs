@@ -29,23 +29,26 @@ pub(crate) fn printable_text(text: &str) -> String {
     name
 }
 
-/// The part after the last `/`.
 pub(crate) fn file_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The last `n` parts of a path.
 pub(crate) fn tail(path: &Path, n_parts: usize) -> String {
     let n_all = path.components().count();
     printable(&path.components().skip(n_all.saturating_sub(n_parts)).collect::<std::path::PathBuf>())
 }
 
 /// The text, truncated to a number of characters and marked with `…`.
-pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, str> {
+pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
-        None => text.into(),
-        Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect::<String>().into(),
+        None => text.to_owned(),
+        Some(_) => text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect(),
     }
+}
+
+/// Whether a word is in a list of words separated by spaces.
+pub(crate) fn is_listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
 }
 
 /// Characters that could make a name look like another line or change the display order.

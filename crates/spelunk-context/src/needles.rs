@@ -94,7 +94,6 @@ pub struct Needles {
     heads: Heads,
 }
 
-/// What finds how the words begin.
 #[derive(Debug, Clone)]
 enum Heads {
     Few(Searcher),

@@ -2,7 +2,6 @@
 //! contents are hostile, and are bounded by the one who asks.
 
 use std::fmt;
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -42,33 +41,22 @@ pub struct ObjectError {
 }
 
 /// A shared [`ObjectStore`]. Two are equal if they have the same address.
-#[derive(Debug, Clone)]
-pub struct ObjectsHandle(pub Arc<dyn ObjectStore>);
+pub type ObjectsHandle = Arc<dyn ObjectStore>;
 
-impl PartialEq for ObjectsHandle {
+impl PartialEq for dyn ObjectStore {
     fn eq(&self, other: &Self) -> bool {
-        self.0.url() == other.0.url()
+        self.url() == other.url()
     }
 }
 
-impl Eq for ObjectsHandle {}
+impl Eq for dyn ObjectStore {}
 
-impl Deref for ObjectsHandle {
-    type Target = dyn ObjectStore;
-
-    fn deref(&self) -> &Self::Target {
-        self.0.as_ref()
-    }
-}
-
-impl ObjectsHandle {
-    /// Adds the address to an error.
+impl dyn ObjectStore {
     pub(crate) fn failed(&self, error: ObjectError) -> SourceError {
         let ObjectError { why, hint } = error;
         SourceError::Objects { url: self.url().to_owned(), why, hint }
     }
 
-    /// A copy of one object on this machine.
     pub(crate) fn copy(&self, object: &ObjectEntry) -> Result<Option<PathBuf>, SourceError> {
         let copies = self.fetch(&[object]).map_err(|error| self.failed(error))?;
         Ok(copies.into_iter().next().flatten())

@@ -52,7 +52,6 @@ pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
     spans
 }
 
-/// The unit of `Mark::units`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Bytes: units equal the offset.
@@ -61,16 +60,13 @@ pub(crate) enum Unit {
     Whole,
 }
 
-/// A boundary with the number of units before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) at: usize,
     pub(crate) strength: Strength,
-    /// Counted from the start of the text.
     pub(crate) units: u64,
 }
 
-/// The minimum, target and maximum size of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpanSizes {
     pub(crate) unit: Unit,
@@ -131,7 +127,6 @@ pub(crate) struct Cut {
     pub(crate) at: usize,
     /// None if no boundary was in reach, and at the end of the text.
     pub(crate) strength: Option<Strength>,
-    /// Units that end in this span.
     pub(crate) units: u64,
 }
 

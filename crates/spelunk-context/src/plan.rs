@@ -23,8 +23,6 @@ use survey::{Surveyed, survey};
 
 /// Documents longer than this, in lines or in the unit of their format, are large.
 const LARGE_LINES_MIN: u64 = 5001;
-
-/// From this number of tasks on, the user is warned.
 const TASKS_MANY: u64 = 50;
 
 /// What a plan depends on besides the view.

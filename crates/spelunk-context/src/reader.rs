@@ -23,7 +23,7 @@ use self::line_index::{BLOCK_BYTES, LineIndex};
 pub use self::page::Page;
 pub use self::peek::{More, Peek};
 use self::raw::Raw;
-use crate::decode::{self, HEAD_BYTES};
+use crate::decode::{self, HEAD_BYTES, Utf16Stream};
 use crate::document::Origin;
 use crate::{DocEntry, SourceError, View, name};
 
@@ -60,7 +60,7 @@ impl Reader {
         let n_read = raw.read_at(0, &mut head)?;
         head.truncate(n_read.min(usize::try_from(raw_bytes).unwrap_or(usize::MAX)));
         decode::sniff(&head).map_err(|why| SourceError::NotText { name: name.clone(), why })?;
-        if !is_utf16(&head) {
+        if Utf16Stream::of(&head).is_none() {
             return Ok(Self::over(name, raw, mark_bytes(&head)));
         }
         if raw_bytes > Self::UTF16_BYTES_MAX {
@@ -75,7 +75,7 @@ impl Reader {
 
     /// Reads bytes in memory. They are assumed to be text: a caller that is not sure must sniff first.
     pub fn of_bytes(name: &str, bytes: Arc<[u8]>) -> Self {
-        if is_utf16(&bytes) {
+        if Utf16Stream::of(&bytes).is_some() {
             let text = decode::decode(bytes.to_vec());
             return Self::over(name.to_owned(), Raw::Memory(text.into_bytes().into()), 0);
         }
@@ -124,7 +124,6 @@ impl Reader {
         self.bytes
     }
 
-    /// How much of the text is in memory: all of it or none.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.raw.held_bytes()
     }
@@ -136,13 +135,13 @@ impl Reader {
 
     /// The number of lines. The first call reads the whole document; the index is kept.
     pub fn n_lines(&self) -> Result<u64, ReadError> {
-        self.index().map(|index| index.n_lines())
+        self.index().map(|index| index.n_lines)
     }
 
     /// Lines counted from 1, each without its end. The range may extend beyond the last line, but must begin before it.
     pub fn lines(&self, lines: RangeInclusive<u64>) -> Result<Vec<String>, ReadError> {
         let index = self.index()?;
-        let (first, n_lines) = (*lines.start(), index.n_lines());
+        let (first, n_lines) = (*lines.start(), index.n_lines);
         let last = (*lines.end()).min(n_lines);
         if first == 0 || first > n_lines {
             return Err(ReadError::LineOutOfRange { name: self.name.clone(), line: first, n_lines });
@@ -153,8 +152,7 @@ impl Reader {
         let read = self.read_range();
         let range = index.start_of(first - 1, &read)?..index.start_of(last, &read)?;
         self.require_small(range.end - range.start, Self::READ_BYTES_MAX)?;
-        let text = self.redacted(range)?;
-        self.require_fresh()?;
+        let text = self.fresh(self.redacted(range)?)?;
         Ok(split_lines(&text).map(str::to_owned).collect())
     }
 
@@ -162,17 +160,13 @@ impl Reader {
     pub fn slice(&self, range: Range<u64>) -> Result<String, ReadError> {
         let range = range.start.min(self.bytes)..range.end.min(self.bytes);
         self.require_small(range.end.saturating_sub(range.start), Self::READ_BYTES_MAX)?;
-        let text = self.redacted(self.cut_to_chars(range)?)?;
-        self.require_fresh()?;
-        Ok(text)
+        self.fresh(self.redacted(self.cut_to_chars(range)?)?)
     }
 
     /// The whole text, if it is no larger than `bytes_max`.
     pub fn load(&self, bytes_max: u64) -> Result<String, ReadError> {
         self.require_small(self.bytes, bytes_max)?;
-        let text = self.redacted(0..self.bytes)?;
-        self.require_fresh()?;
-        Ok(text)
+        self.fresh(self.redacted(0..self.bytes)?)
     }
 
     fn over(name: String, raw: Raw, mark_bytes: u64) -> Self {
@@ -192,6 +186,11 @@ impl Reader {
         if self.is_stale() { Err(ReadError::Changed { name: self.name.clone() }) } else { Ok(()) }
     }
 
+    /// A result that was read, unless the file changed meanwhile.
+    pub(crate) fn fresh<T>(&self, read: T) -> Result<T, ReadError> {
+        self.require_fresh().map(|()| read)
+    }
+
     /// Reads a whole range of the text. A file that ends earlier than expected has changed.
     pub(crate) fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), ReadError> {
         let bytes = range.end.saturating_sub(range.start);
@@ -207,7 +206,6 @@ impl Reader {
         |range, buffer| self.read(range, buffer)
     }
 
-    /// The line index, built on first use.
     pub(crate) fn index(&self) -> Result<Arc<LineIndex>, ReadError> {
         self.require_fresh()?;
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,7 +224,6 @@ impl Reader {
     }
 }
 
-/// How many threads are worth starting for this much text.
 pub(crate) fn threads_for(bytes: u64) -> NonZeroUsize {
     let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let n_useful = usize::try_from(bytes / (8 * BLOCK_BYTES)).unwrap_or(usize::MAX);
@@ -236,11 +233,6 @@ pub(crate) fn threads_for(bytes: u64) -> NonZeroUsize {
 /// The lines of a text without their ends. A final newline begins no further line.
 pub(crate) fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_terminator('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
-}
-
-fn is_utf16(head: &[u8]) -> bool {
-    !head.starts_with(&[0xFF, 0xFE, 0, 0])
-        && (head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]))
 }
 
 fn mark_bytes(head: &[u8]) -> u64 {

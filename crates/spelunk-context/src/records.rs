@@ -17,9 +17,7 @@ use crate::lines::{is_blank, line_ends};
 const LINES_MAX: usize = 20;
 /// Only documents with more lines than this are sampled at the end.
 const LINES_BEFORE_END_MIN: usize = 1000;
-/// Longer lines are truncated.
 const LINE_BYTES_MAX: usize = 32 * 1024;
-/// Nested objects are flattened down to this level.
 const LEVELS_MAX: usize = 3;
 const FIELDS_MAX: usize = 100;
 
@@ -139,7 +137,6 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The start of the last lines; 0 for a document that is not long.
 fn late_start(text: &str) -> usize {
     let mut from_end = memchr::memrchr_iter(b'\n', text.trim_ascii_end().as_bytes());
     let start = from_end.nth(LINES_MAX - 1).map_or(0, |newline| newline + 1);

@@ -26,11 +26,7 @@ use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
 /// Large enough for BLAKE3's widest instructions, small enough for an L2 cache.
 const BUFFER_BYTES: usize = 256 * 1024;
-
-/// A longer file is read in pieces.
 const WHOLE_BUFFER_BYTES_MAX: u64 = 8 << 20;
-
-/// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The files and bytes that a thread gets at once: waking a thread per file would take as long as reading it.
@@ -55,12 +51,10 @@ pub(crate) enum Reading {
     /// `moved_to` is the location of the text, if it had to be extracted.
     Text {
         bytes: u64,
-        /// See [`DocEntry::lines`].
         lines: Option<u64>,
         digest: BlobId,
         modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
-        /// The database, if the text describes one.
         database: Option<Database>,
         secrets: SecretTally,
     },
@@ -71,20 +65,16 @@ pub(crate) enum Reading {
     Unreadable(io::Error),
 }
 
-/// Candidates for one thread, each with its number.
 type CandidateBatch = Vec<(usize, Candidate)>;
 
-/// A candidate with its number and what was read.
 pub(crate) type ReadCandidate = (usize, Candidate, Reading);
 
-/// The results of a thread since it last sent some.
 #[derive(Default)]
 struct ReadingBatch {
     bytes: u64,
     readings: Vec<ReadCandidate>,
 }
 
-/// The function that shows progress.
 pub(crate) type Report<'a> = &'a mut dyn FnMut(ScanProgress);
 
 /// Reads the candidates that `list` hands over, while it is listing others. Returns them in order, with what was read.
@@ -192,7 +182,6 @@ fn read_again(document: &DocEntry, compared: Compared) -> Result<Vec<u8>, Source
     }
 }
 
-/// Whether a file has the size and the modification time of the scan.
 fn has_stamp(document: &DocEntry, file: &File) -> io::Result<bool> {
     let metadata = file.metadata()?;
     Ok(metadata.len() == document.bytes
@@ -243,7 +232,7 @@ fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
 fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     // Pages of a zeroed buffer take no memory until they are written.
     let mut content = vec![0; usize::try_from(bytes_max).unwrap_or(usize::MAX)];
-    let n_read = fill(&mut &*file, &mut content)?;
+    let n_read = fill(&mut content, |_, rest| (&*file).read(rest))?;
     content.truncate(n_read);
     Ok(content)
 }
@@ -268,10 +257,9 @@ fn read_some(
             };
             let reading = read_candidate(&candidate, scratch, sought, &mut buffer, &mut tick);
             let reading = reading.unwrap_or_else(Reading::Unreadable);
-            match reading {
-                Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
+            if matches!(reading, Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_)) {
                 // Not a document, but its bytes count as done so that the totals add up.
-                Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
+                tick(candidate.bytes);
             }
             batch.readings.push((idx, candidate, reading));
         }
@@ -335,7 +323,7 @@ fn read_one(
     buffer: &mut [u8],
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
-    let mut n_read = fill(input, buffer)?;
+    let mut n_read = fill(buffer, |_, rest| input.read(rest))?;
     // A buffer is longer than any mark, so this is the whole file.
     if decode::is_empty(&buffer[..n_read]) {
         return Ok(Reading::Empty);
@@ -366,7 +354,7 @@ fn read_one(
         if n_read < buffer.len() {
             break;
         }
-        n_read = fill(input, buffer)?;
+        n_read = fill(buffer, |_, rest| input.read(rest))?;
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
@@ -384,7 +372,7 @@ fn sample_one(
     redacts: bool,
 ) -> io::Result<Reading> {
     let mut head = [0; HEAD_BYTES];
-    let n_read = fill(&mut file, &mut head)?;
+    let n_read = fill(&mut head, |_, rest| file.read(rest))?;
     if let Err(why) = decode::sniff(&head[..n_read]) {
         return Ok(Reading::NotText(why));
     }
@@ -393,7 +381,6 @@ fn sample_one(
     Ok(Reading::Text { bytes, lines: None, digest, modified, moved_to: None, database: None, secrets })
 }
 
-/// Reads the whole document and writes its text to a scratch file.
 fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> io::Result<Reading> {
     let bytes = match &candidate.origin {
         Origin::Text(bytes) => bytes.to_vec(),
@@ -420,7 +407,6 @@ fn sqlite_named(candidate: &Candidate, mut file: &File) -> io::Result<bool> {
     Ok(is_sqlite)
 }
 
-/// Writes a description of a database to a scratch file.
 fn describe_one(candidate: &Candidate, path: &Path, scratch: &Scratch) -> Reading {
     match extract::sqlite::describe(path) {
         Ok(text) => keep_extracted(candidate, &text, Some(Database::File(path.to_owned())), scratch),
@@ -455,11 +441,14 @@ fn keep_extracted(
     }
 }
 
-/// Reads until the buffer is full or the input ends; returns how much there was.
-fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+/// Reads until the buffer is full or the input ends; returns how much there was. `read` gets that and the rest.
+pub(crate) fn fill(
+    buffer: &mut [u8],
+    mut read: impl FnMut(usize, &mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
     let mut n_read = 0;
     while n_read < buffer.len() {
-        match input.read(&mut buffer[n_read..]) {
+        match read(n_read, &mut buffer[n_read..]) {
             Ok(0) => break,
             Ok(n_more) => n_read += n_more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -12,7 +12,7 @@ use shape::Shape;
 use crate::kind::ContentType;
 use crate::pack::Span;
 use crate::records::{Records, Sample};
-use crate::split::{Chunk, Cutting, Shell, Units, slice};
+use crate::split::{Chunk, Cutting, Shell, Units, part, slice};
 
 /// Chunks of a document that are sampled, evenly spread, including the first and the last.
 const CHUNKS_SAMPLED_MAX: usize = 16;
@@ -38,7 +38,6 @@ impl SchemaSketch {
     /// The maximum length of the text.
     pub const TEXT_BYTES_MAX: usize = 1500;
 
-    /// The sketch of a document that was split; `None` for a text that is not JSON.
     pub(crate) fn of(content_type: ContentType, text: &str, cutting: &Cutting) -> Option<Self> {
         let is_value = content_type == ContentType::Json;
         if !is_value && content_type != ContentType::Jsonl {
@@ -116,9 +115,8 @@ fn sketch(text: &str, shape: &Shape, sampled_bytes: u64, records: Option<Records
 }
 
 fn head_of<'t>(text: &'t str, span: &Span, bytes_max: usize) -> &'t str {
-    let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-    let (start, end) = (to_usize(span.start), to_usize(span.end));
-    slice(text, start..text.floor_char_boundary(end.min(start.saturating_add(bytes_max))))
+    let text = part(text, span);
+    slice(text, 0..text.floor_char_boundary(bytes_max))
 }
 
 /// At most `n_max` of `0..n`, evenly spread, including both ends.

@@ -29,7 +29,6 @@ impl Scratch {
     /// The disk space for all unpacked and extracted text of one scan.
     pub(crate) const BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
-    /// Creates a file and opens it for writing. Returns it with its path.
     pub(crate) fn create(&self) -> io::Result<(File, PathBuf)> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = match inner.directory.take() {

@@ -2,17 +2,14 @@
 //! its tables. Connections are opened elsewhere. Replies are hostile, and the caller bounds them.
 
 use std::fmt::{self, Write as _};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name;
 
-/// The most columns read from the catalogue, over all tables.
 const COLUMNS_MAX: usize = 5_000;
 const CATALOG_BYTES_MAX: usize = 4_000_000;
 const COMMENT_CHARS_MAX: usize = 300;
-/// Longer descriptions are cut, as those of files are.
 const TEXT_BYTES_MAX: usize = 200_000;
 
 /// A database server that the user named.
@@ -97,24 +94,15 @@ pub enum ServerError {
 }
 
 /// A shared [`DatabaseServer`]. Two are equal if they have the same address.
-#[derive(Debug, Clone)]
-pub struct ServerHandle(pub Arc<dyn DatabaseServer>);
+pub type ServerHandle = Arc<dyn DatabaseServer>;
 
-impl PartialEq for ServerHandle {
+impl PartialEq for dyn DatabaseServer {
     fn eq(&self, other: &Self) -> bool {
-        self.0.url() == other.0.url()
+        self.url() == other.url()
     }
 }
 
-impl Eq for ServerHandle {}
-
-impl Deref for ServerHandle {
-    type Target = dyn DatabaseServer;
-
-    fn deref(&self) -> &Self::Target {
-        self.0.as_ref()
-    }
-}
+impl Eq for dyn DatabaseServer {}
 
 /// A table or view of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +138,7 @@ const CATALOG: &str = "SELECT n.nspname, c.relname, c.relkind IN ('v', 'm'), pg_
     AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT') \
     ORDER BY n.nspname, c.relname, a.attnum";
 
-impl ServerHandle {
+impl dyn DatabaseServer {
     /// The tables of the database that the account may read.
     pub fn catalog(&self, watch: &QueryWatch) -> Result<Vec<ServerTable>, ServerError> {
         let bounds = ServerBounds {
@@ -250,5 +238,5 @@ fn comment(text: Option<&str>) -> String {
 
 fn one_line(text: &str) -> String {
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    name::shortened(&shown, COMMENT_CHARS_MAX).into_owned()
+    name::shortened(&shown, COMMENT_CHARS_MAX)
 }

@@ -25,10 +25,8 @@ use crate::{
     ObjectEntry, ObjectsHandle, QueryWatch, ScanReport, ServerHandle, SkipReason, SourceError, name,
 };
 
-/// The timeout for reading the catalogue of a database server.
 const DESCRIBE_MS_MAX: u64 = 10_000;
 
-/// Something that may become a document.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     /// The position of its source; set by the scan, like `extract` and `pin`.
@@ -40,7 +38,6 @@ pub(crate) struct Candidate {
     pub(crate) named_by: NamedBy,
     /// How its text is extracted, if it is not read directly.
     pub(crate) extract: Option<ExtractKind>,
-    /// Whether secrets in its text are redacted.
     pub(crate) redacts: bool,
     /// How an earlier scan found it, if it has grown since.
     pub(crate) pin: Option<Pin>,
@@ -52,7 +49,6 @@ pub(crate) struct Candidate {
     pub(crate) object: Option<BucketObject>,
 }
 
-/// An object and the bucket that it is in.
 #[derive(Debug)]
 pub(crate) struct BucketObject {
     pub(crate) bucket: ObjectsHandle,
@@ -66,7 +62,6 @@ pub(crate) enum NamedBy {
     Walk,
 }
 
-/// State shared by all sources of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanContext<'a> {
     pub(crate) filter: &'a Filter<'a>,
@@ -131,7 +126,6 @@ impl Source {
         }
     }
 
-    /// Its path, if it is on disk.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),
@@ -177,19 +171,17 @@ impl Source {
             Self::Archive { path, format, .. } => {
                 unpack((&path, format), (&name, &name), room, report, found)
             }
+            Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Text { bytes, .. } => {
-                let (n_bytes, redacts) = (bytes.len() as u64, !filter.allows_secrets_in(&name));
-                if redacts {
-                    report.redact(&name, &marks_in(&bytes));
+                let item = Candidate::of_text(bytes, name, filter);
+                if let (true, Origin::Text(bytes)) = (item.redacts, &item.origin) {
+                    report.redact(&item.name, &marks_in(bytes));
                 }
-                found(Candidate::new(Origin::Text(bytes), name, n_bytes, NamedBy::User, redacts));
+                found(item);
                 Ok(())
             }
-            Self::Objects { bucket, entries } => list_objects(&bucket, entries, room, report, found),
             Self::Database { server, text } => {
-                let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
-                let item = Candidate::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts);
-                found(Candidate { server: Some(server), ..item });
+                found(Candidate { server: Some(server), ..Candidate::of_text(text, name, filter) });
                 Ok(())
             }
         }
@@ -199,6 +191,11 @@ impl Source {
 impl Candidate {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self::new(Origin::File(path), name, bytes, named_by, redacts)
+    }
+
+    fn of_text(text: Arc<[u8]>, name: String, filter: &Filter<'_>) -> Self {
+        let (n_bytes, redacts) = (text.len() as u64, !filter.allows_secrets_in(&name));
+        Self::new(Origin::Text(text), name, n_bytes, NamedBy::User, redacts)
     }
 
     fn new(origin: Origin, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {

@@ -3,7 +3,8 @@
 
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, Detected};
-use crate::pack::{Boundary, Mark};
+use crate::lines::line_marks;
+use crate::pack::{Boundary, Mark, Strength};
 
 mod assemble;
 mod by_line;
@@ -34,16 +35,15 @@ pub fn boundaries(detected: &Detected, text: &str) -> Vec<Boundary> {
         }
         ContentType::StructuredData => to_boundaries(text, by_line::row_marks(text, &Shape::of(text))),
         ContentType::Json => json::boundaries(text),
-        ContentType::Jsonl => to_boundaries(text, by_line::record_marks(text)),
+        ContentType::Jsonl => to_boundaries(text, line_marks(text, |_, _| Strength::Item)),
         ContentType::Log => to_boundaries(text, log::marks(text)),
         ContentType::Prose => to_boundaries(text, prose::marks(text)),
         ContentType::Markup | ContentType::Config | ContentType::Unknown => {
-            to_boundaries(text, by_line::plain_marks(text))
+            to_boundaries(text, line_marks(text, |_, _| Strength::Sentence))
         }
     }
 }
 
-/// Converts marks to boundaries, without the end of the text.
 fn to_boundaries(text: &str, marks: impl Iterator<Item = Mark>) -> Vec<Boundary> {
     let inner = marks.filter(|mark| mark.at > 0 && mark.at < text.len());
     inner.map(|mark| Boundary { at: mark.at as u64, strength: mark.strength }).collect()

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_types::Limits;
 
-pub use access_log::{AccessEntry, AccessSummary, Action};
+pub use access_log::AccessSummary;
 pub use collection::CollectionReport;
 pub use context::{ContextId, Metadata, NewContext, NewSource};
 pub use error::{IdFault, StoreError};
@@ -42,9 +42,10 @@ pub use limits::{SecretFiles, StoreSettings};
 pub use navigator::{GrepView, LoadView, Navigator, PageView, PeekView};
 pub use search::{SearchHit, SearchReport, Unread};
 pub use suggest::Suggestion;
-pub use wire::{AccessCounts, Context, ContextRevision, ContextSource, LoadPolicy};
+pub use wire::{AccessCounts, AccessEntry, Action, Context, ContextRevision, ContextSource, LoadPolicy};
 pub use writing::RegistryWarning;
 
+use crate::name::{printable_text, shortened};
 use access_log::AccessLog;
 use cache::ContentCache;
 use catalogue::{Catalogue, Entry};
@@ -64,17 +65,11 @@ pub struct ContextStore {
     registry: Option<RegistryFile>,
     clock: ClockMs,
     settings: StoreSettings,
-    /// Held while the catalogue is changed and written; never by a reader.
-    writer: Mutex<Writer>,
+    /// The stamp of the registry file that the catalogue corresponds to. Held while the catalogue is changed and
+    /// written; never by a reader.
+    seen: Mutex<Option<Stamp>>,
     /// Held only briefly.
     state: Mutex<State>,
-}
-
-/// The state after the last read or write of the registry.
-#[derive(Debug, Default)]
-struct Writer {
-    /// The stamp of the registry file that the catalogue corresponds to.
-    seen: Option<Stamp>,
 }
 
 struct State {
@@ -85,7 +80,6 @@ struct State {
     pool: ReaderPool,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
-    /// The total length of these texts.
     held_bytes: u64,
     log: AccessLog,
 }
@@ -135,7 +129,7 @@ impl ContextStore {
                 settings.limits.access_log_entries_kept,
             ),
         };
-        Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
+        Self { registry, clock, settings, seen: Mutex::default(), state: Mutex::new(state) }
     }
 
     /// The limits of this store.
@@ -250,8 +244,7 @@ impl ContextStore {
         }
         let ids: Vec<ContextId> = state.catalogue.contexts().map(|context| context.id.clone()).collect();
         drop(state);
-        let shown = crate::name::printable_text(id);
-        let shown = crate::name::shortened(&shown, ContextId::BYTES_MAX).into_owned();
+        let shown = shortened(&printable_text(id), ContextId::BYTES_MAX);
         Err(StoreError::UnknownContext { nearest: nearest::nearest(id, &ids), id: shown })
     }
 
@@ -272,7 +265,6 @@ impl State {
         })
     }
 
-    /// Built-in kinds first, then custom kinds by name.
     fn kind_names(&self) -> Vec<String> {
         let used = self.catalogue.contexts().filter_map(|context| context.kind.custom_name());
         let custom: BTreeSet<&KindName> = self.kinds.keys().chain(used).collect();
@@ -287,8 +279,8 @@ impl State {
 
     fn memory(&self) -> MemoryReport {
         MemoryReport {
-            cache_bytes: self.cache.bytes(),
-            cache_bytes_max: self.cache.bytes_max(),
+            cache_bytes: self.cache.bytes,
+            cache_bytes_max: self.cache.bytes_max,
             n_loaded: self.cache.n_texts() as u64,
             held_bytes: self.held_bytes,
             n_open: self.pool.len() as u64,

@@ -7,6 +7,7 @@ mod json;
 use std::fmt;
 use std::ops::Range;
 
+use crate::name::is_listed;
 use crate::{ContentType, ReadError, Reader};
 
 /// The landmarks of a document.
@@ -52,16 +53,10 @@ impl fmt::Display for Landmarks {
     }
 }
 
-/// The maximum length of a landmark's text, in bytes.
 const TEXT_BYTES_MAX: u64 = 120;
-
-/// How much of a line is examined.
 const LINE_BYTES_MAX: usize = 512;
-
-/// How much is read at a time.
 const BLOCK_BYTES: u64 = 256 * 1024;
 
-/// A landmark before its text is read.
 struct Mark {
     line: u64,
     depth: u64,
@@ -181,7 +176,6 @@ impl Marks {
         }
     }
 
-    /// Adds a line at that depth, if it has one.
     fn extend(&mut self, line: Mark, depth: Option<u64>) {
         if let Some(depth) = depth {
             self.push(Mark { depth, ..line });
@@ -206,71 +200,22 @@ fn heading(line: &[u8], fence: &mut Option<u8>) -> Option<u64> {
 }
 
 /// Words that may precede the keyword of a definition.
-const MODIFIERS: [&str; 23] = [
-    "pub",
-    "async",
-    "unsafe",
-    "const",
-    "extern",
-    "export",
-    "default",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "static",
-    "abstract",
-    "final",
-    "sealed",
-    "open",
-    "data",
-    "inline",
-    "virtual",
-    "override",
-    "partial",
-    "declare",
-    "readonly",
-];
+const MODIFIERS: &str = "pub async unsafe const extern export default public private protected internal static abstract \
+    final sealed open data inline virtual override partial declare readonly";
 
 /// Keywords that begin a definition in some language.
-const DEFINERS: [&str; 26] = [
-    "fn",
-    "struct",
-    "enum",
-    "trait",
-    "impl",
-    "mod",
-    "type",
-    "union",
-    "macro_rules!",
-    "class",
-    "def",
-    "function",
-    "interface",
-    "func",
-    "module",
-    "namespace",
-    "protocol",
-    "object",
-    "record",
-    "sub",
-    "package",
-    "extension",
-    "fun",
-    "typedef",
-    "defmodule",
-    "contract",
-];
+const DEFINERS: &str = "fn struct enum trait impl mod type union macro_rules! class def function interface func module \
+    namespace protocol object record sub package extension fun typedef defmodule contract";
 
-/// Whether an unindented line begins a definition.
 fn definition(line: &[u8]) -> Option<u64> {
     let line =
         str::from_utf8(line).ok().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))?;
     let mut words =
         line.split([' ', '\t', '<', '{']).map(|word| word.split_once('(').map_or(word, |(word, _)| word));
-    let word = words.find(|word| !MODIFIERS.contains(word) && !word.starts_with('"') && !word.is_empty())?;
+    let word =
+        words.find(|word| !is_listed(MODIFIERS, word) && !word.starts_with('"') && !word.is_empty())?;
     let has_name = line.len() > word.len();
-    (has_name && DEFINERS.contains(&word)).then_some(0)
+    (has_name && is_listed(DEFINERS, word)).then_some(0)
 }
 
 /// A section of settings: `[name]`, or an unindented `name:` with its values below.

@@ -22,7 +22,6 @@ pub struct RowTable {
     by_name: HashMap<String, u16>,
     /// The number of rows when each column got its last cell.
     filled_at: Vec<usize>,
-    /// The texts of all cells, concatenated.
     text: String,
     cells: Vec<Cell>,
     rows: Vec<Row>,

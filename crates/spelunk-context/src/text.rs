@@ -15,8 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::error::TextError;
 use self::index::{CharIndex, Mark};
-pub(crate) use self::piece::MASK;
-use self::piece::MappedText;
+pub(crate) use self::piece::{MASK, MappedText};
 use self::re::Sizes;
 pub use self::re::{
     FindAllItem, Flags, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,
@@ -78,8 +77,7 @@ impl LazyText {
     /// `len(text)`. The first call reads the whole document.
     pub fn chars(&self) -> Result<u64, TextError> {
         let chars = self.index().chars(&self.reader)?;
-        self.require_fresh()?;
-        Ok(chars)
+        self.fresh(chars)
     }
 
     /// `text[start:end]`, with bounds counted from the beginning and clamped to the end.
@@ -89,18 +87,14 @@ impl LazyText {
         }
         let start = self.at_char(chars.start)?.byte;
         let end = self.at_char(chars.end)?.byte;
-        self.require_small(end.saturating_sub(start), Self::SLICE_BYTES_MAX)?;
-        let text = self.masked(start..end)?;
-        self.require_fresh()?;
-        Ok(text)
+        self.reader.require_small(end.saturating_sub(start), Self::SLICE_BYTES_MAX)?;
+        self.fresh(self.masked(start..end)?)
     }
 
     /// The whole text, if the document has at most `bytes_max` bytes.
     pub fn to_string_bounded(&self, bytes_max: u64) -> Result<String, TextError> {
-        self.require_small(self.bytes(), bytes_max)?;
-        let text = self.masked(0..self.bytes())?;
-        self.require_fresh()?;
-        Ok(text)
+        self.reader.require_small(self.bytes(), bytes_max)?;
+        self.fresh(self.masked(0..self.bytes())?)
     }
 
     /// The masked text between two offsets of the document that are character boundaries.
@@ -128,7 +122,6 @@ impl LazyText {
         Ok(piece)
     }
 
-    /// The last character boundary not after `at`.
     fn floor_char(&self, at: u64) -> Result<u64, TextError> {
         if at == 0 || at >= self.bytes() {
             return Ok(at.min(self.bytes()));
@@ -171,12 +164,8 @@ impl LazyText {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), TextError> {
-        Ok(self.reader.require_small(bytes, bytes_max)?)
-    }
-
-    fn require_fresh(&self) -> Result<(), TextError> {
-        Ok(self.reader.require_fresh()?)
+    fn fresh<T>(&self, read: T) -> Result<T, TextError> {
+        Ok(self.reader.fresh(read)?)
     }
 }
 

@@ -12,7 +12,6 @@ use crate::{Corpus, Database, DocEntry, Needles, Outline, SourceError};
 #[derive(Debug, Clone)]
 pub struct View {
     corpus: Arc<Corpus>,
-    /// Indexes into the corpus, ascending.
     selection: Arc<[u32]>,
     /// Whether it is the whole corpus; a narrowed view has no images.
     is_whole: bool,
@@ -118,7 +117,7 @@ impl View {
 
     /// False only if the scan looked for the same words and the document has none of them.
     pub fn may_hold(&self, document: &DocEntry, needles: &Needles) -> bool {
-        !document.lacks_sought || self.corpus.sought() != Some(needles)
+        !document.lacks_sought || self.corpus.sought.as_ref() != Some(needles)
     }
 
     /// An outline of the documents, without reading any text.

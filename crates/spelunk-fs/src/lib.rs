@@ -77,7 +77,6 @@ enum Flags {
     CreateNew,
 }
 
-/// How many names [`PrivateDir::stage`] tries.
 const STAGE_ATTEMPTS_MAX: u32 = 100;
 /// How deep [`PrivateDir::files_below`] descends. Nothing we write is deeper.
 const DEPTH_MAX: usize = 32;
@@ -251,17 +250,12 @@ impl PrivateDir {
     /// Removes a file, or a directory and its contents. Succeeds if nothing exists at this name.
     pub fn remove_all(&self, name: &str) -> io::Result<()> {
         self.check_writable(name)?;
-        let removed = self.parent(name).and_then(|(parent, last)| remove_all(&parent, last));
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        if_there(self.parent(name).and_then(|(parent, last)| remove_all(&parent, last))).map(drop)
     }
 
     /// The entry at this name, or `None`.
     pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
-        let found = self.parent(name).and_then(|(parent, last)| parent.entry(last));
-        if_there(found)
+        if_there(self.parent(name).and_then(|(parent, last)| parent.entry(last)))
     }
 
     /// Whether this name is a regular file.

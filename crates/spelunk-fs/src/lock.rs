@@ -5,7 +5,6 @@ use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(5);
-/// The maximum length of a process id.
 const PID_BYTES_MAX: u64 = 20;
 
 /// Why a file was not locked.

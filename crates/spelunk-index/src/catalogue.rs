@@ -9,22 +9,17 @@ use crate::files::Stamp;
 
 /// Changes whenever the format of an index does.
 const FORM: &str = "spelunk-index 1";
-
-/// The longest catalogue that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 30;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Catalogue {
-    /// The model of the vectors, with their length and number.
     pub(crate) vectors: Option<Vectors>,
     /// The hash of everything that determines how documents are cut.
     pub(crate) cut: String,
     pub(crate) next_id: u64,
     /// Documents that were only partly indexed when it was committed.
     pub(crate) partial: Vec<u64>,
-    /// Files by their path in the index directory.
     pub(crate) files: BTreeMap<String, FileRecord>,
-    /// By name.
     pub(crate) documents: BTreeMap<String, DocumentRecord>,
 }
 
@@ -52,7 +47,6 @@ pub(crate) struct DocumentRecord {
     pub(crate) content_type: ContentType,
     /// The name of its language in queries.
     pub(crate) language: Option<String>,
-    /// The user-defined kind.
     pub(crate) custom: Option<String>,
 }
 
@@ -70,7 +64,6 @@ impl DocumentRecord {
         }
     }
 
-    /// Whether it is of this version of the document.
     fn is_of(&self, document: &DocEntry) -> bool {
         self.version.strip_prefix(&document.digest.to_string()) == Some(reading_of(document))
     }
@@ -116,7 +109,6 @@ impl Catalogue {
         self.documents.values().map(|document| document.n_passages).sum()
     }
 
-    /// The form on disk: one line per fact, and a checksum.
     pub(crate) fn encode(&self) -> String {
         let mut text = format!("{FORM}\ncut {}\nnext {}\n", self.cut, self.next_id);
         if let Some(Vectors { embedder, dimensions, n_rows }) = &self.vectors {
@@ -138,10 +130,7 @@ impl Catalogue {
             ));
         }
         let checksum = blake3::hash(text.as_bytes()).to_hex();
-        text.push_str("end ");
-        text.push_str(checksum.as_str());
-        text.push('\n');
-        text
+        text + &format!("end {checksum}\n")
     }
 
     /// Parses it; the error describes what is wrong.

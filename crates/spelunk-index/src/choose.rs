@@ -56,9 +56,13 @@ pub(crate) fn choose(
             .then_with(|| a.found.piece.span.start.cmp(&b.found.piece.span.start))
     });
     let chosen = fitting(&scored, options);
-    let twins = count_twins(&scored, &chosen);
+    let mut n_alike: HashMap<u64, u64> = HashMap::new();
+    for candidate in &scored {
+        *n_alike.entry(candidate.found.fingerprint).or_default() += 1;
+    }
+    let twins = |scored: &Scored<'_>| n_alike[&scored.found.fingerprint] - 1;
     let mut passages: Vec<Hit> =
-        chosen.iter().map(|scored| describe(question, scored, twins[&scored.found.fingerprint])).collect();
+        chosen.iter().map(|scored| describe(question, scored, twins(scored))).collect();
     fill_in(view, question, &chosen, &mut passages)?;
     Ok(passages)
 }
@@ -79,19 +83,6 @@ fn fitting<'a>(scored: &'a [Scored<'a>], options: &RankOptions) -> Vec<&'a Score
         }
     }
     chosen
-}
-
-fn count_twins(scored: &[Scored<'_>], chosen: &[&Scored<'_>]) -> HashMap<u64, u64> {
-    let mut twins: HashMap<u64, u64> = chosen.iter().map(|scored| (scored.found.fingerprint, 0)).collect();
-    for candidate in scored {
-        if let Some(n_alike) = twins.get_mut(&candidate.found.fingerprint) {
-            *n_alike += 1;
-        }
-    }
-    for n_alike in twins.values_mut() {
-        *n_alike -= 1;
-    }
-    twins
 }
 
 fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Hit {

@@ -11,26 +11,22 @@ pub(crate) const CUT_VERSION: &str = "cut-2";
 
 /// Documents up to this size are read whole and verified against their digest.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
-
-/// The window size for larger ones.
 const WINDOW_BYTES: u64 = 256 << 10;
 
 /// How far past a window to search for the end of its last line.
 const LINE_REACH_BYTES: u64 = 64 << 10;
 
-/// A passage: its location, and the heading or definition it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Byte range in the text of its window.
     pub(crate) span: Range<usize>,
-    /// The first line, from 1.
+    /// From 1.
     pub(crate) line_start: u64,
-    /// The last line, from 1.
     pub(crate) line_end: u64,
     pub(crate) scope: Option<String>,
 }
 
-/// The limits for passages of about a kilobyte.
+/// For passages of about a kilobyte.
 pub(crate) fn passage_limits() -> Limits {
     Limits {
         chunk_code_lines: 30,
@@ -98,7 +94,6 @@ pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }
 
-/// A document that is not held in memory.
 pub(crate) struct LargeDocument {
     reader: Reader,
     name: String,
@@ -107,10 +102,8 @@ pub(crate) struct LargeDocument {
 impl LargeDocument {
     pub(crate) fn open(view: &View, document: &DocEntry) -> Result<Self, SourceError> {
         let name = document.name.clone();
-        match Reader::of_document(view, document) {
-            Ok(reader) => Ok(Self { reader, name }),
-            Err(error) => Err(error.of_document(&name)),
-        }
+        let reader = Reader::of_document(view, document).map_err(|error| error.of_document(&name))?;
+        Ok(Self { reader, name })
     }
 
     fn n_windows(&self) -> u64 {

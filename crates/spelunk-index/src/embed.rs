@@ -64,17 +64,14 @@ impl Explain for EmbedError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Missing { .. } => {
-                "pass a directory with `model.safetensors` and `tokenizer.json`".to_owned()
-            }
-            Self::Unreadable { .. } => "check that it is readable".to_owned(),
-            Self::Checksum { .. } => "download the file again".to_owned(),
-            Self::Form { .. } => {
-                "use a static model in the model2vec format with a WordPiece tokenizer".to_owned()
-            }
-            Self::Remote { .. } => "search by words, or check that the model responds".to_owned(),
-            Self::Shape { .. } => "choose another embedding model".to_owned(),
-        })
+        let hint = match self {
+            Self::Missing { .. } => "pass a directory with `model.safetensors` and `tokenizer.json`",
+            Self::Unreadable { .. } => "check that it is readable",
+            Self::Checksum { .. } => "download the file again",
+            Self::Form { .. } => "use a static model in the model2vec format with a WordPiece tokenizer",
+            Self::Remote { .. } => "search by words, or check that the model responds",
+            Self::Shape { .. } => "choose another embedding model",
+        };
+        Some(hint.to_owned())
     }
 }

@@ -10,6 +10,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use spelunk_fs::if_there;
+
 /// Detects a changed file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -19,11 +21,7 @@ pub(crate) struct Stamp {
 
 /// The whole file, or `None` if it does not exist. A file longer than `bytes_max` is an error.
 pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(file) = if_there(File::open(path))? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
@@ -60,7 +58,7 @@ pub(crate) fn touch(path: &Path) -> io::Result<Stamp> {
 
 /// Renames a file or directory. Succeeds if it does not exist.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    unless_missing(std::fs::rename(from, to))
+    if_there(std::fs::rename(from, to)).map(drop)
 }
 
 pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
@@ -72,15 +70,8 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
 /// BLAKE3 of a file, read in chunks.
 pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = File::open(path)?;
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        let n_read = file.read(&mut piece)?;
-        if n_read == 0 {
-            return Ok(hasher.finalize());
-        }
-        hasher.update(piece.get(..n_read).unwrap_or_default());
-    }
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize())
 }
 
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
@@ -93,30 +84,18 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 
 /// Removes a directory and its contents. Succeeds if it does not exist.
 pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
-    unless_missing(std::fs::remove_dir_all(path))
+    if_there(std::fs::remove_dir_all(path)).map(drop)
 }
 
 /// Removes a file. Succeeds if it does not exist.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    unless_missing(std::fs::remove_file(path))
-}
-
-fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {
-    match outcome {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    if_there(std::fs::remove_file(path)).map(drop)
 }
 
 /// The names of the files in a directory, sorted; empty if it does not exist.
 pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
     let mut names = Vec::new();
-    for entry in entries {
+    for entry in if_there(std::fs::read_dir(path))?.into_iter().flatten() {
         names.extend(entry?.file_name().into_string());
     }
     names.sort();
@@ -139,9 +118,8 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<boo
     #[cfg(windows)]
     let outcome = read_exact_at(file, buffer, at);
     match outcome {
-        Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
+        outcome => outcome.map(|()| true),
     }
 }
 

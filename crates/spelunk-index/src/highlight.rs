@@ -35,13 +35,9 @@ pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mar
             best = Some((worth, Mark { line, text: text.to_owned(), ranges: apart(ranges) }));
         }
     }
-    match best {
-        Some((_, mark)) => mark,
-        None => Mark { line: line_start, text: String::new(), ranges: Vec::new() },
-    }
+    best.map_or_else(|| Mark { line: line_start, ..Mark::default() }, |(_, mark)| mark)
 }
 
-/// Merges overlapping ranges, such as those of a name and its parts.
 fn apart(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut joined: Vec<Range<usize>> = Vec::new();

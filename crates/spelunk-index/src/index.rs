@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, DocEntry, SourceError, View};
-use spelunk_fs::{LockError, PrivateDir, lock_file};
+use spelunk_fs::{LockError, PrivateDir, if_there, lock_file};
 
-use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
+use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord, Vectors};
 use crate::files;
 use crate::index::search::{IndexedDocuments, SearchResults, search};
 use crate::index::update::{Update, would_rebuild};
@@ -33,8 +33,6 @@ const CATALOGUE: &str = "catalogue";
 const LOCK: &str = "update.lock";
 const COMMIT_LOCK: &str = "commit.lock";
 pub(crate) const VECTORS_DIRECTORY: &str = "vectors";
-
-/// How many times to check whether the file system clock has advanced.
 const TICKS_MAX: usize = 2000;
 
 /// What an index depends on besides its directory.
@@ -140,13 +138,11 @@ pub struct Index {
 
 #[derive(Debug)]
 pub(crate) enum State {
-    /// Nothing has been committed yet.
     Empty,
     Ready(Box<Snapshot>),
     Damaged(String),
 }
 
-/// The last commit.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) catalogue: Catalogue,
@@ -159,7 +155,6 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The documents of a corpus that are indexed.
     pub(crate) fn indexed(
         &self,
         corpus: &Arc<Corpus>,
@@ -298,11 +293,8 @@ fn load(directory: &Path) -> io::Result<State> {
     commit.lock_shared()?;
     let Some(bytes) = files::read_whole(&directory.join(CATALOGUE), BYTES_MAX)? else {
         let is_bare = files::names(&directory.join(WORDS_DIRECTORY))?.is_empty();
-        return Ok(if is_bare {
-            State::Empty
-        } else {
-            State::Damaged("its catalogue is missing".to_owned())
-        });
+        let damaged = || State::Damaged("its catalogue is missing".to_owned());
+        return Ok(if is_bare { State::Empty } else { damaged() });
     };
     let catalogue = match Catalogue::decode(&bytes) {
         Ok(catalogue) => catalogue,
@@ -319,26 +311,15 @@ fn load(directory: &Path) -> io::Result<State> {
         Ok(Err(error)) => return Ok(State::Damaged(format!("its word index cannot be opened: {error}"))),
         Err(_) => return Ok(State::Damaged("its word index cannot be opened".to_owned())),
     };
-    let rows = catalogue
-        .vectors
-        .as_ref()
-        .map(|vectors| Rows::new(directory.join(VECTORS_DIRECTORY), vectors.dimensions, vectors.n_rows));
-    Ok(State::Ready(Box::new(Snapshot {
-        catalogue,
-        words,
-        rows,
-        embedded_passages: OnceLock::new(),
-        indexed: Mutex::default(),
-    })))
+    let rows_of = |of: &Vectors| Rows::new(directory.join(VECTORS_DIRECTORY), of.dimensions, of.n_rows);
+    let rows = catalogue.vectors.as_ref().map(rows_of);
+    let (embedded_passages, indexed) = Default::default();
+    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, embedded_passages, indexed })))
 }
 
 /// A file whose recorded size and time match is trusted; any other is read and verified.
 fn is_as_recorded(path: &Path, record: &FileRecord) -> io::Result<bool> {
-    let stamp = match files::stamp(path) {
-        Ok(stamp) => stamp,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
+    let Some(stamp) = if_there(files::stamp(path))? else { return Ok(false) };
     if stamp == record.stamp {
         return Ok(true);
     }
@@ -392,7 +373,6 @@ pub(crate) fn wipe(directory: &Path) -> io::Result<()> {
     files::remove_directory(&directory.join(VECTORS_DIRECTORY))
 }
 
-/// The embedder, if its vectors match those of the index.
 pub(crate) fn embedder_for<'a>(
     index: &'a Index,
     snapshot: &Snapshot,
@@ -410,7 +390,6 @@ pub(crate) fn embedder_for<'a>(
     Ok(embedder)
 }
 
-/// Embeds texts and checks the number and length of the vectors.
 pub(crate) fn embed_checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
     let vectors = embedder.embed(texts)?;
     let wrong = vectors.iter().map(Vec::len).find(|&n| n != embedder.dimensions());

@@ -16,7 +16,8 @@ pub(crate) fn words_query(parsed: &Parsed, fields: Fields) -> Box<dyn TantivyQue
     let mut clauses: Vec<(Occur, Box<dyn TantivyQuery>)> = Vec::new();
     for term in &parsed.terms {
         for (field, boost) in [(fields.text, 1.0), (fields.scope, SCOPE_BOOST), (fields.path, PATH_BOOST)] {
-            clauses.push((Occur::Should, boosted(term_query(field, &term.text), boost)));
+            let query = BoostQuery::new(term_query(field, &term.text), boost);
+            clauses.push((Occur::Should, Box::new(query)));
         }
     }
     if parsed.phrases.is_empty() && parsed.excluded.is_empty() {
@@ -27,10 +28,6 @@ pub(crate) fn words_query(parsed: &Parsed, fields: Fields) -> Box<dyn TantivyQue
     demands.extend(parsed.phrases.iter().map(|phrase| (Occur::Must, phrase_query(fields.text, phrase))));
     demands.extend(parsed.excluded.iter().map(|phrase| (Occur::MustNot, phrase_query(fields.text, phrase))));
     Box::new(BooleanQuery::new(demands))
-}
-
-fn boosted(query: Box<dyn TantivyQuery>, boost: f32) -> Box<dyn TantivyQuery> {
-    Box::new(BoostQuery::new(query, boost))
 }
 
 fn term_query(field: Field, term: &str) -> Box<dyn TantivyQuery> {

@@ -2,7 +2,7 @@
 //! common terms, so that a changed date or name in a copied page is not a new hit.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 use crate::terms::terms;
 use crate::words::Form;
@@ -13,18 +13,15 @@ const TERMS_MIN: usize = 8;
 /// The share of common terms, in percent, from which two texts count as the same.
 const COMMON_PERCENT_MIN: usize = 90;
 
-/// The distinct terms of a text.
 #[derive(Debug)]
 pub(crate) struct Gist(HashSet<u64>);
 
 impl Gist {
     pub(crate) fn of(text: &str) -> Self {
-        let mut gist = HashSet::new();
+        let (mut gist, hashes) = (HashSet::new(), BuildHasherDefault::<DefaultHasher>::default());
         terms(text, &mut |term| {
             if term.form == Form::Plain {
-                let mut hasher = DefaultHasher::new();
-                term.text.hash(&mut hasher);
-                gist.insert(hasher.finish());
+                gist.insert(hashes.hash_one(term.text));
             }
         });
         Self(gist)

@@ -5,16 +5,12 @@ use std::ops::Range;
 
 /// A longer line (minified code, data) is cut into separate pieces, on character boundaries.
 pub(crate) const LINE_BYTES_MAX: usize = 2000;
-
-/// The maximum length of a piece of several lines.
 pub(crate) const PIECE_BYTES_MAX: usize = 4000;
 
-/// A passage before it is scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PassageRange {
-    /// The first line, from 1.
+    /// From 1.
     pub(crate) line_start: u64,
-    /// The last line, from 1.
     pub(crate) line_end: u64,
     pub(crate) span: Range<usize>,
 }

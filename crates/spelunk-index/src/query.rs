@@ -56,7 +56,7 @@ impl Query {
 
     /// What a scan looks for to answer by reading: see [`Corpus::scan_for`](spelunk_context::Corpus::scan_for).
     pub fn needles(&self) -> Option<Needles> {
-        Question::of(&Parsed::of(self, &|_| true).asked).needles().cloned()
+        Question::of(&Parsed::of(self, &|_| true).asked).needles
     }
 }
 
@@ -64,20 +64,15 @@ impl Query {
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) form: Form,
-    /// Its position among the words of the query.
     pub(crate) position: usize,
 }
 
-/// Consecutive terms with their positions.
 pub(crate) type Phrase = Vec<(usize, String)>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
-    /// Without duplicates.
     pub(crate) terms: Vec<QueryTerm>,
-    /// All must occur.
     pub(crate) phrases: Vec<Phrase>,
-    /// None may occur.
     pub(crate) excluded: Vec<Phrase>,
     /// Only the words and phrases: the actual question.
     pub(crate) asked: String,
@@ -86,7 +81,6 @@ pub(crate) struct Parsed {
     pub(crate) is_cut: bool,
 }
 
-/// Which documents are searched.
 #[derive(Debug, Default)]
 pub(crate) struct Filters {
     paths: Vec<GlobMatcher>,

@@ -19,7 +19,7 @@ pub(crate) struct Question {
     /// For each pair of first bytes, whether a word begins with it: 65,536 bits.
     firsts: Box<[u64; 1024]>,
     /// Prefixes that cover every form of the words, if they are long enough and ASCII.
-    needles: Option<Needles>,
+    pub(crate) needles: Option<Needles>,
 }
 
 /// The kelvin sign: the only non-ASCII letter whose lower case is ASCII.
@@ -27,21 +27,17 @@ const KELVIN: &str = "\u{212a}";
 
 #[derive(Debug)]
 struct Word {
-    /// As shown: in lower case.
     shown: String,
     stem: Box<[u8]>,
     /// The distance in the question from the previous word of this list; 0 if they were not in order.
     gap: u64,
 }
 
-/// An occurrence of a question's word in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     /// The index in the question's list of words; below `WORDS_MAX`.
     pub(crate) word_idx: usize,
-    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
-    /// How many words of the text came before it.
     pub(crate) ordinal: u64,
 }
 
@@ -61,7 +57,6 @@ impl Question {
         Self { words, firsts, needles }
     }
 
-    /// How many words are searched; at most `WORDS_MAX`.
     pub(crate) fn n_words(&self) -> usize {
         self.words.len()
     }
@@ -76,12 +71,6 @@ impl Question {
         gap > 0 && before.word_idx + 1 == hit.word_idx && before.ordinal + gap == hit.ordinal
     }
 
-    /// Prefixes that cover every form of the words, if they help to find them.
-    pub(crate) fn needles(&self) -> Option<&Needles> {
-        self.needles.as_ref()
-    }
-
-    /// Whether a text contains a word.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         let mut is_in = false;
         self.find(text, |_| is_in = true);

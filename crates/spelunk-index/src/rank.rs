@@ -65,7 +65,7 @@ pub(crate) fn rank_with(
         Vec::new()
     } else {
         let may_match = |document: &&DocEntry| {
-            question.needles().is_none_or(|needles| view.may_hold(document, needles))
+            question.needles.as_ref().is_none_or(|needles| view.may_hold(document, needles))
                 || question.is_in(&document.name)
         };
         let read: Vec<&DocEntry> = documents.iter().copied().filter(may_match).collect();

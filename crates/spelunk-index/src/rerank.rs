@@ -23,7 +23,6 @@ pub(crate) struct Reranked {
     pub(crate) covered: f32,
 }
 
-/// Scores candidates again.
 pub(crate) fn refine(
     parsed: &Parsed,
     searcher: &Searcher,
@@ -31,20 +30,16 @@ pub(crate) fn refine(
     ranked: Vec<(f32, DocAddress)>,
 ) -> tantivy::Result<Reranked> {
     let words: Vec<&QueryTerm> = parsed.terms.iter().filter(|term| term.form == Form::Plain).collect();
-    let mut weights = Vec::with_capacity(words.len());
-    for word in &words {
-        weights
-            .push(weight(searcher.num_docs(), searcher.doc_freq(&Term::from_field_text(field, &word.text))?));
-    }
+    let frequencies = words.iter().map(|word| searcher.doc_freq(&Term::from_field_text(field, &word.text)));
+    let frequencies = frequencies.collect::<tantivy::Result<Vec<u64>>>()?;
+    let weights: Vec<f32> =
+        frequencies.into_iter().map(|n_with| weight(searcher.num_docs(), n_with)).collect();
     let total: f32 = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
     let mut candidates: Vec<Candidate> =
         ranked.into_iter().map(|(score, at)| Candidate { at, score, covered: 0.0, paired: 0.0 }).collect();
     candidates.sort_by_key(|candidate| candidate.at);
     for of_segment in candidates.chunk_by_mut(|a, b| a.at.segment_ord == b.at.segment_ord) {
-        let Some(segment_ord) = of_segment.first().map(|candidate| candidate.at.segment_ord) else {
-            continue;
-        };
-        let segment = Segment { searcher, ord: segment_ord, field };
+        let segment = Segment { searcher, ord: of_segment[0].at.segment_ord, field };
         for (word, weight) in words.iter().zip(&weights) {
             segment.each_with(&word.text, of_segment, |candidate| candidate.covered += weight)?;
         }

@@ -10,7 +10,6 @@ use crate::index::search::SearchResults;
 use crate::query::{Mode, Parsed, Query};
 use crate::rank::rank;
 
-/// The maximum size of all passages together.
 const BYTES_MAX: u64 = 1_000_000;
 
 /// How many passages are considered per requested one, since some may be filtered out.
@@ -30,11 +29,10 @@ pub fn search_by_reading(
     let view =
         view.narrow(|document| !is_filtered || parsed.filters.wants(&document.name, &record(document)));
     let mut found = SearchResults {
-        hits: Vec::new(),
         mode: Mode::Words,
         documents: view.documents().len() as u64,
-        documents_missing: 0,
         notices: vec![because],
+        ..SearchResults::default()
     };
     if parsed.is_cut {
         found.notices.push(Notice::QueryCut);

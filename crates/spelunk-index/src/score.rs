@@ -15,7 +15,6 @@ pub(crate) const PAIR_SHARE: f32 = 0.5;
 /// What a word in the document's name adds, as a share of its weight.
 const NAME_SHARE: f32 = 0.6;
 
-/// The weights of a question's words in one view.
 #[derive(Debug)]
 pub(crate) struct Scorer {
     weights: Vec<f32>,

@@ -14,9 +14,7 @@ pub(crate) struct Tally {
     /// Passages, matching or not. A text without a match is not cut.
     pub(crate) n_passages: u64,
     n_lines: u64,
-    /// The length of the text, if it was cut.
     pub(crate) bytes: u64,
-    /// The words of the question in the document's name.
     pub(crate) words_in_name: WordSet,
     pub(crate) matches: Vec<Match>,
     /// For every match, one count per word that it contains, in word order.
@@ -34,7 +32,6 @@ pub(crate) struct Match {
     counts_at: usize,
 }
 
-/// A set of words of the question, by index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WordSet(u64);
 
@@ -57,7 +54,6 @@ impl WordSet {
         self.0.count_ones() as usize
     }
 
-    /// Ascending.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -138,7 +134,6 @@ impl Tally {
         }
     }
 
-    /// Appends the next segment.
     fn append(&mut self, segment: Self) {
         let offset = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         let counts_before = self.counts.len();

@@ -19,7 +19,6 @@ pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
     /// Counted in words. A name and the first of its parts share a position.
     pub(crate) position: usize,
-    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
     pub(crate) form: Form,
 }
@@ -51,12 +50,10 @@ fn is_inside(byte: u8) -> bool {
 struct Cutter<'c> {
     on_term: &'c mut dyn FnMut(Term<'_>),
     position: usize,
-    /// A buffer for folding a word.
     folded: String,
 }
 
 impl Cutter<'_> {
-    /// A run of ASCII letters, digits and underscores.
     fn name(&mut self, run: &str, start: usize) {
         let bytes = run.as_bytes();
         if bytes.iter().all(u8::is_ascii_lowercase) || bytes.iter().all(u8::is_ascii_digit) {
@@ -81,7 +78,6 @@ impl Cutter<'_> {
         }
     }
 
-    /// A run with non-ASCII characters.
     fn other(&mut self, run: &str, start: usize) {
         let mut rest = run;
         while let Some(c) = rest.chars().next() {
@@ -216,7 +212,6 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// The tokenizer that gives these terms to the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
     /// Reused from text to text, to keep the memory of the strings.

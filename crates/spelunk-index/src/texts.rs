@@ -10,15 +10,11 @@ use crate::words_index::PassageLocation;
 
 /// How much text is held before all of it is dropped.
 const HELD_BYTES_MAX: usize = 64 << 20;
-
-/// How many large documents are open at once.
 const OPEN_MAX: usize = 16;
 
-/// A document that can no longer be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
-/// A document and the index of a window in it.
 type WindowKey = (u32, u64);
 
 /// Texts of one corpus, for one search or several.

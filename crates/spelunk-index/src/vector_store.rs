@@ -12,15 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
+use spelunk_fs::if_there;
+
 use crate::files;
 
-/// Rows per file.
 pub(crate) const SHARD_ROWS: u32 = 1 << 16;
 
 const KEY_BYTES: usize = 16;
 const SCALE_BYTES: usize = 4;
-
-/// Rows read at a time.
 const BLOCK_ROWS: u32 = 1 << 12;
 
 /// How many rows with the nearest signs are compared in full: at least, and per wanted row. Of 585,000 rows (source
@@ -79,10 +78,9 @@ pub(crate) fn key_of(embedder_id: &str, text: &str) -> Key {
 pub(crate) struct Rows {
     directory: PathBuf,
     dimensions: usize,
-    len: u32,
+    pub(crate) len: u32,
 }
 
-/// The signs of the numbers, one bit each.
 fn signs(numbers: &[u8]) -> impl Iterator<Item = u8> {
     numbers
         .chunks(8)
@@ -107,12 +105,11 @@ impl Rows {
         Self { directory, dimensions, len: n_rows }
     }
 
-    /// The complete rows found in a directory.
     pub(crate) fn found_in(directory: &Path, dimensions: usize) -> io::Result<Option<Self>> {
         let mut rows = Self::new(directory.to_owned(), dimensions, 0);
         let names = files::names(directory)?;
         for shard in 0..u32::try_from(names.len()).unwrap_or(u32::MAX) {
-            let (rows_path, keys_path) = (rows.rows_path(shard), rows.keys_path(shard));
+            let (rows_path, keys_path) = (rows.path("rows", shard), rows.path("keys", shard));
             if !names.iter().any(|name| rows_path.ends_with(name)) {
                 break;
             }
@@ -127,10 +124,6 @@ impl Rows {
         Ok((rows.len > 0).then_some(rows))
     }
 
-    pub(crate) fn n_rows(&self) -> u32 {
-        self.len
-    }
-
     pub(crate) fn file_names(&self) -> impl Iterator<Item = String> {
         let signs = (0..self.len / SHARD_ROWS).map(|shard| format!("signs-{shard:05}.bin"));
         (0..self.len.div_ceil(SHARD_ROWS))
@@ -142,37 +135,27 @@ impl Rows {
         SCALE_BYTES + self.dimensions
     }
 
-    fn rows_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("rows-{shard:05}.bin"))
-    }
-
-    fn signs_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("signs-{shard:05}.bin"))
+    fn path(&self, what: &str, shard: u32) -> PathBuf {
+        self.directory.join(format!("{what}-{shard:05}.bin"))
     }
 
     fn sign_bytes(&self) -> usize {
         self.dimensions.div_ceil(8)
     }
 
-    /// Writes the signs of a complete file.
     fn write_signs(&self, shard: u32) -> io::Result<()> {
         let bytes_max = u64::from(SHARD_ROWS) * self.row_bytes() as u64;
-        let rows = files::read_whole(&self.rows_path(shard), bytes_max)?.unwrap_or_default();
+        let rows = files::read_whole(&self.path("rows", shard), bytes_max)?.unwrap_or_default();
         let rows = rows.chunks_exact(self.row_bytes());
         let signs: Vec<u8> = rows.flat_map(|row| signs(row.get(SCALE_BYTES..).unwrap_or_default())).collect();
-        files::replace(&self.signs_path(shard), &signs)
+        files::replace(&self.path("signs", shard), &signs)
     }
 
-    fn keys_path(&self, shard: u32) -> PathBuf {
-        self.directory.join(format!("keys-{shard:05}.bin"))
-    }
-
-    /// Every key with its row.
     pub(crate) fn load_keys(&self) -> io::Result<HashMap<Key, u32>> {
         let mut keys = HashMap::with_capacity(self.len as usize);
         for shard in 0..self.len.div_ceil(SHARD_ROWS) {
             let bytes_max = u64::from(SHARD_ROWS) * KEY_BYTES as u64;
-            let bytes = files::read_whole(&self.keys_path(shard), bytes_max)?.unwrap_or_default();
+            let bytes = files::read_whole(&self.path("keys", shard), bytes_max)?.unwrap_or_default();
             let first = shard * SHARD_ROWS;
             let n_here = (self.len - first).min(SHARD_ROWS);
             keys.extend(bytes.as_chunks::<KEY_BYTES>().0.iter().copied().zip(first..first + n_here));
@@ -185,7 +168,7 @@ impl Rows {
             return Ok(None);
         }
         let mut bytes = vec![0; self.row_bytes()];
-        let file = files::open(&self.rows_path(row / SHARD_ROWS))?;
+        let file = files::open(&self.path("rows", row / SHARD_ROWS))?;
         let is_there = files::read_at(&file, &mut bytes, self.offset_of(row))?;
         let (scale, numbers) = bytes.split_at(SCALE_BYTES);
         let scale = scale.try_into().map_or(0.0, f32::from_le_bytes);
@@ -263,10 +246,7 @@ impl Rows {
         if self.len - first < SHARD_ROWS {
             return Ok(false);
         }
-        let file = match files::open(&self.signs_path(shard)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            opened => opened?,
-        };
+        let Some(file) = if_there(files::open(&self.path("signs", shard)))? else { return Ok(false) };
         let product =
             |signs: &[u8]| products.iter().zip(signs).map(|(of, byte)| of[usize::from(*byte)]).sum();
         let mut block = vec![0; BLOCK_ROWS as usize * self.sign_bytes()];
@@ -285,7 +265,7 @@ impl Rows {
     /// Computes the similarities of some rows of one file.
     fn compare(&self, rows: &[u32], query: &Quantised, near: &mut Vec<NearRow>) -> io::Result<()> {
         let Some(first) = rows.first() else { return Ok(()) };
-        let file = files::open(&self.rows_path(first / SHARD_ROWS))?;
+        let file = files::open(&self.path("rows", first / SHARD_ROWS))?;
         let mut bytes = vec![0; self.row_bytes()];
         for row in rows {
             if !files::read_at(&file, &mut bytes, self.offset_of(*row))? {
@@ -303,7 +283,7 @@ impl Rows {
         wanted: &(dyn Fn(u32) -> bool + Sync),
         near: &mut Vec<NearRow>,
     ) -> io::Result<()> {
-        let file = files::open(&self.rows_path(shard))?;
+        let file = files::open(&self.path("rows", shard))?;
         let first = shard * SHARD_ROWS;
         let n_here = (self.len - first).min(SHARD_ROWS);
         let mut block = Vec::new();
@@ -333,7 +313,7 @@ impl Rows {
         files::make_directory(&self.directory)?;
         let names = files::names(&self.directory)?;
         for shard in 0..self.len / SHARD_ROWS {
-            let path = self.signs_path(shard);
+            let path = self.path("signs", shard);
             if !names.iter().any(|name| path.ends_with(name)) {
                 self.write_signs(shard)?;
             }
@@ -346,7 +326,6 @@ impl Rows {
     }
 }
 
-/// The similarity to a stored row.
 fn similarity_of(query: &Quantised, row: &[u8]) -> f32 {
     let (scale, numbers) = row.split_at(SCALE_BYTES);
     similarity(query, scale.try_into().map_or(0.0, f32::from_le_bytes), numbers)
@@ -379,7 +358,7 @@ fn keep_first<T>(items: &mut Vec<T>, n_max: usize, order: impl Fn(&T, &T) -> Ord
 
 #[derive(Debug)]
 pub(crate) struct Appender {
-    rows: Rows,
+    pub(crate) rows: Rows,
     open: Option<(BufWriter<File>, BufWriter<File>)>,
 }
 
@@ -405,7 +384,6 @@ impl Appender {
         Ok(Some(row))
     }
 
-    /// Makes everything added so far durable.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         if let Some((rows, keys)) = &mut self.open {
             rows.flush()?;
@@ -414,10 +392,6 @@ impl Appender {
             keys.get_ref().sync_data()?;
         }
         Ok(())
-    }
-
-    pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
     }
 
     fn open_shard(&mut self) -> io::Result<()> {
@@ -429,8 +403,8 @@ impl Appender {
             file.seek(SeekFrom::End(0))?;
             io::Result::Ok(BufWriter::with_capacity(1 << 18, file))
         };
-        let rows = open(&self.rows.rows_path(shard), n_here * self.rows.row_bytes() as u64)?;
-        let keys = open(&self.rows.keys_path(shard), n_here * KEY_BYTES as u64)?;
+        let rows = open(&self.rows.path("rows", shard), n_here * self.rows.row_bytes() as u64)?;
+        let keys = open(&self.rows.path("keys", shard), n_here * KEY_BYTES as u64)?;
         self.open = Some((rows, keys));
         Ok(())
     }
@@ -459,7 +433,6 @@ impl VectorCache {
         self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
     }
 
-    /// The vector in the replaced index, if it can be read.
     pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
         let (keys, rows) = self.old.as_ref()?;
         rows.read(*keys.get(key)?).ok().flatten()

@@ -10,14 +10,12 @@ pub(crate) const WORD_BYTES_MAX: usize = 64;
 pub(crate) struct Token<'a> {
     /// In lower case, not stemmed. The callee may modify it in place.
     pub(crate) word: &'a mut [u8],
-    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
     /// How many words came before it. Parts and their joined form share ordinals.
     pub(crate) ordinal: u64,
     pub(crate) form: Form,
 }
 
-/// How a word was split from its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A whole word, or a part of a name.
@@ -98,7 +96,6 @@ struct Scanner<W, T> {
 }
 
 impl<W: Fn(u8, u8) -> bool, T: FnMut(Token<'_>)> Scanner<W, T> {
-    /// A run of ASCII that is one word.
     #[inline]
     fn plain(&mut self, bytes: &[u8], at: Range<usize>) {
         let first = bytes[at.start].to_ascii_lowercase();

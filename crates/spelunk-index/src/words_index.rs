@@ -19,8 +19,6 @@ use crate::terms::TermTokenizer;
 
 pub(crate) const WORDS_DIRECTORY: &str = "words";
 const TOKENIZER: &str = "terms";
-
-/// Memory of each writer thread.
 const WRITER_BYTES: usize = 64 << 20;
 
 /// More segments than this are merged: each adds to the cost of every query.
@@ -63,13 +61,11 @@ pub(crate) struct PassageLocation {
     pub(crate) line_end: u64,
 }
 
-/// What is stored of a passage besides its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassage {
     pub(crate) document: u64,
     pub(crate) location: PassageLocation,
     pub(crate) fingerprint: u64,
-    /// The row of its vector.
     pub(crate) row: Option<u32>,
 }
 
@@ -86,7 +82,6 @@ impl StoredPassage {
     }
 }
 
-/// The index of words, open for searching.
 pub(crate) struct WordsIndex {
     index: tantivy::Index,
     reader: IndexReader,
@@ -100,7 +95,6 @@ impl std::fmt::Debug for WordsIndex {
 }
 
 impl WordsIndex {
-    /// Opens the last commit.
     pub(crate) fn open(directory: &Path) -> tantivy::Result<Self> {
         let index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
         let (schema, fields) = schema();
@@ -179,7 +173,6 @@ impl WordsIndex {
     }
 }
 
-/// The stored fields of passages, unordered.
 pub(crate) fn passages(
     searcher: &Searcher,
     addresses: &[DocAddress],
@@ -273,13 +266,11 @@ impl WordsWriter {
         Ok(())
     }
 
-    /// Waits for running merges.
     pub(crate) fn finish(self) -> tantivy::Result<()> {
         self.writer.wait_merging_threads()
     }
 }
 
-/// A set of small numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BitSet(Vec<u64>);
 

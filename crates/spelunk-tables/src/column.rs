@@ -7,7 +7,6 @@ use rusqlite::types::Value;
 /// A column with at most this many distinct values is listed completely.
 pub(crate) const FEW_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 60;
-/// Texts that mean a missing number.
 const MISSING: &[&str] = &["na", "n/a", "nan", "null", "none", "-", "--", "?", "unknown"];
 
 /// A column of a table.
@@ -23,7 +22,6 @@ pub struct Column {
     pub few: Option<Vec<String>>,
     /// The first values.
     pub examples: Vec<String>,
-    /// The type that the server declares.
     pub(crate) declared: Option<String>,
 }
 
@@ -49,7 +47,6 @@ impl ColumnType {
 }
 
 impl Column {
-    /// How many values are shown if there are too many to list.
     pub(crate) const EXAMPLES: usize = 3;
 
     /// A column with these values, which may be iterated several times.
@@ -83,7 +80,6 @@ impl Column {
         Self { name, original, kind, few, examples, declared: None }
     }
 
-    /// The column with the names of the documents.
     pub(crate) fn files(documents: &[String]) -> Self {
         let name = spelunk_context::RowTable::FILE.to_owned();
         Self::of(name.clone(), name, || documents.iter().map(String::as_str))
@@ -92,14 +88,11 @@ impl Column {
 
 pub(crate) fn cell_value(cell: Option<&str>, kind: ColumnType) -> Value {
     let Some(cell) = cell.filter(|cell| !cell.is_empty()) else { return Value::Null };
+    let plain = || number(cell).unwrap_or_default();
     match kind {
         ColumnType::Text => Value::Text(cell.to_owned()),
-        ColumnType::Integer => {
-            number(cell).and_then(|plain| plain.parse().ok()).map_or(Value::Null, Value::Integer)
-        }
-        ColumnType::Real => {
-            number(cell).and_then(|plain| plain.parse().ok()).map_or(Value::Null, Value::Real)
-        }
+        ColumnType::Integer => plain().parse().map_or(Value::Null, Value::Integer),
+        ColumnType::Real => plain().parse().map_or(Value::Null, Value::Real),
     }
 }
 
@@ -159,77 +152,12 @@ pub(crate) fn unique_name(original: &str, taken: &mut BTreeSet<String>) -> Strin
 }
 
 pub(crate) fn is_keyword(name: &str) -> bool {
-    KEYWORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
+    KEYWORDS.split(' ').any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// Words that SQLite does not accept as names without quotes.
-const KEYWORDS: &[&str] = &[
-    "add",
-    "all",
-    "alter",
-    "and",
-    "as",
-    "autoincrement",
-    "between",
-    "case",
-    "check",
-    "collate",
-    "commit",
-    "constraint",
-    "create",
-    "cross",
-    "current_date",
-    "current_time",
-    "current_timestamp",
-    "default",
-    "deferrable",
-    "delete",
-    "distinct",
-    "drop",
-    "else",
-    "escape",
-    "except",
-    "exists",
-    "foreign",
-    "from",
-    "full",
-    "group",
-    "having",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "intersect",
-    "into",
-    "is",
-    "isnull",
-    "join",
-    "left",
-    "limit",
-    "natural",
-    "not",
-    "nothing",
-    "notnull",
-    "null",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "primary",
-    "references",
-    "returning",
-    "right",
-    "select",
-    "set",
-    "table",
-    "then",
-    "to",
-    "transaction",
-    "union",
-    "unique",
-    "update",
-    "using",
-    "values",
-    "when",
-    "where",
-];
+const KEYWORDS: &str = "add all alter and as autoincrement between case check collate commit constraint create cross \
+    current_date current_time current_timestamp default deferrable delete distinct drop else escape \
+    except exists foreign from full group having in index inner insert intersect into is isnull \
+    join left limit natural not nothing notnull null on or order outer primary references returning \
+    right select set table then to transaction union unique update using values when where";

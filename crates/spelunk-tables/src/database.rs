@@ -25,16 +25,12 @@ const ROWS_SAMPLED: usize = 20;
 /// The most steps of one statement that describes a database.
 const STEPS_MAX: u64 = 3_000_000;
 
-/// Where a table is stored, if it is in a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// The name under which the database is attached.
     pub(crate) schema: String,
-    /// The name of the table in it.
     pub(crate) table: String,
     /// The columns that identify a row; empty if rows cannot be cited.
     pub(crate) key: Vec<String>,
-    /// The server that has it, if it is not in a file.
     pub(crate) server: Option<OnServer>,
 }
 
@@ -51,19 +47,16 @@ impl Table {
         self.stored.as_ref().is_some_and(|stored| stored.schema.eq_ignore_ascii_case(schema))
     }
 
-    /// The index of its server.
     pub(crate) fn server(&self) -> Option<usize> {
         Some(self.stored.as_ref()?.server?.idx)
     }
 }
 
 impl Stored {
-    /// The qualified name in SQL.
     pub(crate) fn sql(&self) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(&self.table))
     }
 
-    /// The name in an address.
     fn shown(&self) -> String {
         match self.server {
             Some(server) if !server.is_visible => {
@@ -171,16 +164,14 @@ impl Tables {
         let as_text = |(_, value): &(String, String)| Value::Text(value.clone());
         let numbers: Vec<Value> = pairs.iter().map(as_number).collect();
         let texts: Vec<Value> = pairs.iter().map(as_text).collect();
-        let row = [numbers, texts].into_iter().find_map(|key| self.one_row(&sql, key).ok())?;
-        Some((prefix + rest, self.named(row)))
+        let (names, row) = [numbers, texts].into_iter().find_map(|key| self.one_row(&sql, key).ok())?;
+        Some((prefix + rest, self.named(&names, row)))
     }
 
     /// The cells of a row as they are cited.
-    pub(crate) fn named(&self, row: Vec<(String, Cell)>) -> String {
-        let named = row.into_iter().map(|(name, cell)| {
-            let cell = if self.redacts { redacted(&name, cell) } else { cell };
-            format!("{name}: {cell}")
-        });
+    pub(crate) fn named(&self, columns: &[String], mut row: Vec<Cell>) -> String {
+        self.redact(columns, &mut row);
+        let named = columns.iter().zip(row).map(|(name, cell)| format!("{name}: {cell}"));
         named.collect::<Vec<_>>().join(", ")
     }
 
@@ -190,12 +181,13 @@ impl Tables {
         self.connection.prepare(sql)
     }
 
-    fn one_row(&self, sql: &str, key: Vec<Value>) -> rusqlite::Result<Vec<(String, Cell)>> {
+    fn one_row(&self, sql: &str, key: Vec<Value>) -> rusqlite::Result<(Vec<String>, Vec<Cell>)> {
         let mut statement = self.prepare(sql)?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        statement.query_row(params_from_iter(key), |row| {
-            names.iter().enumerate().map(|(idx, name)| Ok((name.clone(), cell(row.get_ref(idx)?)))).collect()
-        })
+        let cells = statement.query_row(params_from_iter(key), |row| {
+            (0..names.len()).map(|idx| Ok(cell(row.get_ref(idx)?))).collect()
+        })?;
+        Ok((names, cells))
     }
 }
 
@@ -297,7 +289,6 @@ fn kind(declared: &str) -> ColumnType {
     }
 }
 
-/// The beginning of the addresses of a table's rows.
 fn prefix(table: &Table, stored: &Stored) -> String {
     let document = table.documents.first().map_or("", String::as_str);
     format!("{document}:{}?", stored.shown())
@@ -315,7 +306,6 @@ fn key_text(cell: &Cell) -> String {
     if let Cell::Real(number) = cell { number.to_string() } else { cell.to_string() }
 }
 
-/// Percent-encodes text for an address.
 fn encoded(text: &str) -> String {
     percent_encoded(text, |c| c.is_alphanumeric() || "-_.@/+".contains(c))
 }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::database::address_shown;
 use crate::{Column, Table, Tables};
 
-/// The most columns shown, of one table and of all tables.
 const COLUMNS_SHOWN_MAX: usize = 40;
 const ALL_COLUMNS_SHOWN_MAX: usize = 80;
 const VALUE_CHARS_MAX: usize = 80;

@@ -10,7 +10,6 @@ pub(crate) fn add(connection: &Connection) -> Result<()> {
     connection.create_aggregate_function("stddev", 1, flags, StandardDeviation)
 }
 
-/// The values so far, and the percentage.
 type Values = (Vec<f64>, f64);
 
 /// A percentile, interpolated between the two nearest values.
@@ -49,7 +48,6 @@ impl Aggregate<Values, Option<f64>> for Percentile {
     }
 }
 
-/// The sample standard deviation.
 struct StandardDeviation;
 
 impl Aggregate<Vec<f64>, Option<f64>> for StandardDeviation {

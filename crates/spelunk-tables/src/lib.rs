@@ -32,13 +32,9 @@ pub struct Tables {
     connection: Connection,
     steps: StepsLeft,
     all: Vec<Table>,
-    /// The names of documents that are not tables.
     others: Vec<String>,
-    /// The names of attached databases.
     databases: Vec<String>,
-    /// The servers that have some of the tables.
     servers: Vec<ServerHandle>,
-    /// The time limit of queries.
     watch: QueryWatch,
     /// The error of a server that failed, until `take_lost`.
     lost: Option<SourceError>,
@@ -61,7 +57,6 @@ pub struct Table {
     pub n_broken: u64,
     /// Whether `n_rows` is exact: large tables of databases are not counted.
     pub is_counted: bool,
-    /// Its comment in the database.
     pub(crate) about: Option<String>,
     stored: Option<Stored>,
 }

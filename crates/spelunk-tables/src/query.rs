@@ -12,9 +12,7 @@ use spelunk_context::{QueryWatch, redact};
 
 use crate::{ROW_DOCUMENT, ROW_LINE, Table, Tables, functions};
 
-/// Longer statements are rejected.
 const SQL_BYTES_MAX: usize = 10_000;
-/// The longest string that a query may build.
 const VALUE_BYTES_MAX: i32 = 1_000_000;
 const EXPRESSION_DEPTH_MAX: i32 = 100;
 const COMPOUND_MAX: i32 = 20;
@@ -127,7 +125,6 @@ impl QueryResult {
     }
 }
 
-/// An empty database in memory.
 pub(crate) fn connection(steps: &StepsLeft) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     connection.execute_batch(&format!(
@@ -157,7 +154,6 @@ impl Allowed {
 }
 
 impl StepsLeft {
-    /// Sets the steps and the time for the next statement.
     pub(crate) fn allow(&self, steps: u64, watch: &QueryWatch) {
         let until = Instant::now().checked_add(Duration::from_millis(watch.ms_max));
         *self.lock() = Some(Allowed { steps, until, watch: watch.clone() });
@@ -190,7 +186,6 @@ impl StepsLeft {
     }
 }
 
-/// Restricts the connection to statements that read.
 pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()> {
     for (limit, max) in [
         (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
@@ -224,7 +219,9 @@ impl Tables {
         if let Some(server) = self.server_of(sql)? {
             return self.query_server(server, sql, rows_max);
         }
-        if names_the_present(sql) {
+        // It differs when a run is resumed.
+        let lower = sql.to_lowercase();
+        if ["'now'", "\"now\"", "current_date", "current_time"].iter().any(|word| lower.contains(word)) {
             return Err(QueryError::Rejected("the current time is not available".to_owned()));
         }
         // Results of databases are recorded, so a clock may bound the work.
@@ -249,13 +246,18 @@ impl Tables {
             }
             let cells = (0..columns.len()).map(|idx| Ok(cell(row.get_ref(idx)?)));
             let mut cells = cells.collect::<rusqlite::Result<Vec<_>>>()?;
-            if self.redacts {
-                cells = columns.iter().zip(cells).map(|(name, cell)| redacted(name, cell)).collect();
-            }
+            self.redact(&columns, &mut cells);
             n_bytes += cells.iter().map(Cell::bytes).sum::<usize>();
             rows.push(cells);
         }
         Ok(QueryResult { columns, rows, is_cut })
+    }
+
+    /// Redacts the cells of a row.
+    pub(crate) fn redact(&self, columns: &[String], cells: &mut [Cell]) {
+        for (name, cell) in columns.iter().zip(cells).filter(|_| self.redacts) {
+            *cell = redacted(name, std::mem::replace(cell, Cell::Null));
+        }
     }
 
     /// The first rows that a query reads from its first table, if they can be determined.
@@ -318,12 +320,6 @@ impl Tables {
         }
         unknown
     }
-}
-
-/// Whether a statement asks for the current time, which differs when a run is resumed.
-fn names_the_present(sql: &str) -> bool {
-    let lower = sql.to_lowercase();
-    ["'now'", "\"now\"", "current_date", "current_time"].iter().any(|word| lower.contains(word))
 }
 
 pub(crate) fn cell(value: ValueRef<'_>) -> Cell {
@@ -400,7 +396,6 @@ fn alias_of<'t>(tail: &'t str, table: &str) -> Option<&'t str> {
     is_plain.then_some(next)
 }
 
-/// The contents of the text literals of a statement.
 fn literals(sql: &str) -> Vec<String> {
     sql.replace("''", "\u{0}")
         .split('\'')

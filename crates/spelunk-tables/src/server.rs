@@ -17,22 +17,8 @@ const SAMPLE_BYTES_MAX: usize = 200_000;
 const SAMPLE_CHARS_MAX: usize = 200;
 /// Prefixes of functions that reach files, other sessions or other servers, or that run text as a statement. A
 /// read-only transaction does not stop them, and the account may be allowed to call them.
-const FORBIDDEN: [&str; 13] = [
-    "pg_",
-    "lo_",
-    "dblink",
-    "set_config",
-    "query_to",
-    "table_to",
-    "schema_to",
-    "database_to",
-    "cursor_to",
-    "currval",
-    "nextval",
-    "setval",
-    "ts_stat",
-];
-/// The first words of statements that read.
+const FORBIDDEN: &str = "pg_ lo_ dblink set_config query_to table_to schema_to database_to cursor_to currval nextval \
+    setval ts_stat";
 const READING: [&str; 4] = ["select", "with", "values", "table"];
 
 impl Tables {
@@ -80,7 +66,8 @@ impl Tables {
         if self.servers.is_empty() {
             return Ok(None);
         }
-        let words = words_outside(sql);
+        // Outside of text literals.
+        let words = words(&sql.split('\'').step_by(2).collect::<Vec<_>>().join(" "));
         let has = |name: &str| words.contains(&name.to_lowercase());
         let is_named = |table: &&Table| match &table.stored {
             Some(stored) => has(&stored.table),
@@ -89,8 +76,7 @@ impl Tables {
         // If several databases have a table of this name, the one named with its schema is meant.
         let is_qualified = |table: &&Table| table.stored.as_ref().is_some_and(|stored| has(&stored.schema));
         let named: Vec<&Table> = self.all.iter().filter(is_named).collect();
-        let place = |table: &&Table| table.server();
-        let mut places: BTreeSet<Option<usize>> = named.iter().map(place).collect();
+        let mut places: BTreeSet<Option<usize>> = named.iter().map(|table| table.server()).collect();
         if places.len() > 1 {
             let qualified: BTreeSet<Option<usize>> =
                 named.iter().copied().filter(is_qualified).map(Table::server).collect();
@@ -116,34 +102,25 @@ impl Tables {
         sql: &str,
         rows_max: usize,
     ) -> Result<QueryResult, QueryError> {
+        let rejected = |message: String| Err(QueryError::Rejected(message));
         if let Some(word) = forbidden(sql) {
-            let message = format!("`{word}` is not allowed: only SELECT statements over the tables are");
-            return Err(QueryError::Rejected(message));
+            return rejected(format!("`{word}` is not allowed: only SELECT statements over the tables are"));
         }
         let sql = sql.trim().trim_end_matches(';').to_owned();
         let first = sql.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
         if !first.is_some_and(|word| READING.iter().any(|known| known.eq_ignore_ascii_case(word))) {
-            let message = "only SELECT statements over the tables are allowed".to_owned();
-            return Err(QueryError::Rejected(message));
+            return rejected("only SELECT statements over the tables are allowed".to_owned());
         }
-        let bounds = ServerBounds { rows_max, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
-        let rows = self.ask(server, sql, &bounds)?;
+        let rows = self.ask(server, sql, rows_max)?;
         let columns: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
         let is_cut = rows.is_cut;
         let mut cells = cells(rows);
-        if self.redacts {
-            for row in &mut cells {
-                *row = columns
-                    .iter()
-                    .zip(std::mem::take(row))
-                    .map(|(name, cell)| redacted(name, cell))
-                    .collect();
-            }
+        for row in &mut cells {
+            self.redact(&columns, row);
         }
         Ok(QueryResult { columns, rows: cells, is_cut })
     }
 
-    /// The cells of the row with this key, as they are cited.
     pub(crate) fn server_row(
         &mut self,
         server: usize,
@@ -157,18 +134,16 @@ impl Tables {
         }
         let wanted: Vec<String> = key.iter().map(equal).collect();
         let sql = format!("SELECT * FROM {} WHERE {} LIMIT 1", stored.sql(), wanted.join(" AND "));
-        let bounds =
-            ServerBounds { rows_max: 1, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
-        let rows = self.ask(server, sql, &bounds).ok()?;
+        let rows = self.ask(server, sql, 1).ok()?;
         let names: Vec<String> = rows.columns.iter().map(|column| column.name.clone()).collect();
-        let row = cells(rows).into_iter().next()?;
-        Some(self.named(names.into_iter().zip(row).collect()))
+        Some(self.named(&names, cells(rows).into_iter().next()?))
     }
 
-    fn ask(&mut self, server: usize, sql: String, bounds: &ServerBounds) -> Result<ServerRows, QueryError> {
+    fn ask(&mut self, server: usize, sql: String, rows_max: usize) -> Result<ServerRows, QueryError> {
+        let bounds = ServerBounds { rows_max, bytes_max: RESULT_BYTES_MAX, cell_chars_max: CELL_CHARS_MAX };
         let gone = || QueryError::Rejected("the database cannot be used now".to_owned());
         let Some(server) = self.servers.get(server) else { return Err(gone()) };
-        let asked = server.query(&[sql], bounds, &self.watch);
+        let asked = server.query(&[sql], &bounds, &self.watch);
         match asked
             .and_then(|answers| answers.into_iter().next().unwrap_or_else(|| Ok(ServerRows::default())))
         {
@@ -268,13 +243,8 @@ fn forbidden(sql: &str) -> Option<String> {
     if lower.contains("u&\"") {
         return Some("U&".to_owned());
     }
-    let is_forbidden = |word: &&String| FORBIDDEN.iter().any(|start| word.starts_with(start));
+    let is_forbidden = |word: &&String| FORBIDDEN.split(' ').any(|start| word.starts_with(start));
     words(&lower).iter().find(is_forbidden).cloned()
-}
-
-/// The words of a statement outside of text literals, in lower case.
-fn words_outside(sql: &str) -> BTreeSet<String> {
-    words(&sql.split('\'').step_by(2).collect::<Vec<_>>().join(" "))
 }
 
 fn words(text: &str) -> BTreeSet<String> {

@@ -38,8 +38,6 @@ impl Outline {
 
     /// Extensions shown by `Display`; the rest are summed up in one line.
     const EXTENSIONS_SHOWN_MAX: usize = 10;
-
-    /// Characters of a name shown by `Display`.
     const NAME_CHARS_MAX: usize = 120;
 
     pub(crate) fn of<'a>(documents: impl Iterator<Item = &'a DocEntry>) -> Self {
@@ -116,7 +114,6 @@ fn extension_of(name: &str) -> String {
     }
 }
 
-/// A size for display: at most three digits and a decimal unit.
 struct Size(u64);
 
 impl fmt::Display for Size {

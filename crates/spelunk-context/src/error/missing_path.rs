@@ -6,7 +6,6 @@ use std::{fs, io};
 
 use spelunk_types::edit_distance;
 
-/// Siblings examined to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
 
 /// What exists near a path that does not.
@@ -18,7 +17,6 @@ pub enum Nearest {
     Parent(PathBuf),
 }
 
-/// Whether the error means that the file does not exist.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -37,7 +35,6 @@ pub(crate) fn nearest(path: &Path) -> Nearest {
     }
 }
 
-/// The sibling of a missing path that was most likely meant.
 fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
     let wanted = missing.file_name()?.to_string_lossy().to_lowercase();
     let mut best: Option<(usize, String)> = None;

@@ -33,7 +33,6 @@ pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, E
     }
 }
 
-/// Pages of a PDF, cut out in a worker process.
 pub(crate) fn pages_apart(bytes: &[u8], range: Option<PageRange>) -> Result<PdfPages, ExtractError> {
     let mut task = vec![PAGES];
     if let Some(PageRange { first, last }) = range {
@@ -46,7 +45,6 @@ pub(crate) fn pages_apart(bytes: &[u8], range: Option<PageRange>) -> Result<PdfP
     }
 }
 
-/// The reply of a worker; `None` if this program has none.
 fn ask_worker(task: &[u8], bytes: &[u8]) -> Result<Option<Vec<u8>>, ExtractError> {
     let Some(workers) = workers() else { return Ok(None) };
     if bytes.len() as u64 > INPUT_BYTES_MAX {
@@ -93,22 +91,24 @@ fn lost(error: WorkError) -> ExtractError {
     }
 }
 
+/// The errors that a worker reports by their tag alone.
+const PLAIN_ERRORS: [(u8, ExtractError); 5] = [
+    (b'e', ExtractError::Encrypted),
+    (b'n', ExtractError::NoText),
+    (b'l', ExtractError::TooLarge),
+    (b's', ExtractError::TooSlow),
+    (b'b', ExtractError::NotBuilt),
+];
+
 /// The text, followed by one byte for the kind of outcome.
 pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
     let (tag, text) = match outcome {
         Ok(text) => (b't', text),
         Err(ExtractError::Damaged { what }) => (b'd', what),
-        Err(ExtractError::Encrypted) => (b'e', String::new()),
-        Err(ExtractError::NoText) => (b'n', String::new()),
-        Err(ExtractError::TooLarge) => (b'l', String::new()),
-        Err(ExtractError::TooSlow) => (b's', String::new()),
-        Err(ExtractError::NotBuilt) => (b'b', String::new()),
-        Err(
-            other @ (ExtractError::TooCostly { .. }
-            | ExtractError::Crashed { .. }
-            | ExtractError::InUse { .. }
-            | ExtractError::NoWorker { .. }),
-        ) => (b'c', other.to_string()),
+        Err(error) => match PLAIN_ERRORS.iter().find(|(_, plain)| *plain == error) {
+            Some((tag, _)) => (*tag, String::new()),
+            None => (b'c', error.to_string()),
+        },
     };
     let mut message = text.into_bytes();
     message.push(tag);
@@ -139,7 +139,6 @@ pub(super) fn decode_pages(mut message: Vec<u8>) -> Result<PdfPages, ExtractErro
     Ok(PdfPages { n_of_file, n_pages, width: number(width), height: number(height), bytes: message })
 }
 
-/// Characters kept of an error message.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
 /// A worker may be controlled by a malicious document: its output is validated like any text.
@@ -148,19 +147,15 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
     let Ok(text) = String::from_utf8(message) else {
         return Err(ExtractError::Crashed { how: "its output is not text".to_owned() });
     };
+    let plain = PLAIN_ERRORS.into_iter().find(|(plain, _)| Some(*plain) == tag).map(|(_, error)| error);
     Err(match tag {
         Some(b't') if text.len() <= super::OUTPUT_BYTES_MAX => return Ok(text),
-        Some(b't' | b'l') => ExtractError::TooLarge,
+        Some(b't') => ExtractError::TooLarge,
         Some(b'd') => ExtractError::Damaged { what: text.chars().take(COMPLAINT_CHARS_MAX).collect() },
-        Some(b'e') => ExtractError::Encrypted,
-        Some(b'n') => ExtractError::NoText,
-        Some(b's') => ExtractError::TooSlow,
-        Some(b'b') => ExtractError::NotBuilt,
-        Some(_) | None => ExtractError::Crashed { how: "its output is empty".to_owned() },
+        _ => plain.unwrap_or_else(|| ExtractError::Crashed { how: "its output is empty".to_owned() }),
     })
 }
 
-/// A slot of the concurrency limit.
 struct WorkerSlot;
 
 static N_READING: Mutex<usize> = Mutex::new(0);

@@ -39,7 +39,6 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(page.text)
 }
 
-/// Reads the part, unless it is a bomb.
 fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     if archive.index_for_name(PART).is_none() {
@@ -60,9 +59,7 @@ fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
 struct Page {
     text: String,
     paragraph: String,
-    /// The number of `#`, from the paragraph's style.
     heading: usize,
-    /// Whether the parser is inside `w:t`.
     is_text: bool,
     /// Enclosing tables; only the outermost makes rows.
     n_tables: usize,
@@ -160,7 +157,6 @@ fn heading_of(tag: &BytesStart<'_>) -> usize {
     }
 }
 
-/// The name without its namespace.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }

@@ -4,7 +4,6 @@
 
 use crate::decode;
 
-/// Elements whose content is not readable text.
 const DROPPED: [&str; 6] = ["script", "style", "template", "svg", "noscript", "iframe"];
 
 pub(super) fn extract(bytes: &[u8]) -> String {
@@ -43,7 +42,6 @@ struct Tag {
 }
 
 impl Tag {
-    /// Parses the tag after a `<`. Returns it with the text that follows.
     fn parse(text: &str) -> Option<(Self, &str)> {
         let nothing = Self { name: String::new(), is_end: false, is_empty: true, alt: None };
         if let Some(comment) = text.strip_prefix("!--") {
@@ -71,7 +69,6 @@ impl Tag {
     }
 }
 
-/// The offset of the first `>` outside quotes.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     let mut previous = b' ';
@@ -89,7 +86,6 @@ fn end_of_tag(tag: &str) -> usize {
     tag.len()
 }
 
-/// The text of `alt="…"`.
 fn alt_of(attributes: &str) -> Option<String> {
     let (_, value) = attributes.split_once("alt=")?;
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -115,7 +111,6 @@ struct Page {
     text: String,
     /// Line breaks pending before the next text.
     breaks: usize,
-    /// Whether a space is pending.
     space: bool,
     /// The prefix of the next text of the block: `## `, `- `.
     lead: String,
@@ -188,7 +183,6 @@ impl Page {
         self.space &= text.is_empty() || text.ends_with(|c: char| c.is_whitespace());
     }
 
-    /// Writes what is pending before text.
     fn begin(&mut self) {
         let breaks = std::mem::take(&mut self.breaks);
         if self.text.is_empty() {
@@ -241,34 +235,10 @@ fn unescape(raw: &str) -> String {
 }
 
 fn entity(name: &str) -> Option<char> {
-    const NAMED: [(&str, char); 26] = [
-        ("amp", '&'),
-        ("lt", '<'),
-        ("gt", '>'),
-        ("quot", '"'),
-        ("apos", '\''),
-        ("nbsp", ' '),
-        ("copy", '©'),
-        ("reg", '®'),
-        ("trade", '™'),
-        ("hellip", '…'),
-        ("mdash", '—'),
-        ("ndash", '–'),
-        ("lsquo", '‘'),
-        ("rsquo", '’'),
-        ("ldquo", '“'),
-        ("rdquo", '”'),
-        ("laquo", '«'),
-        ("raquo", '»'),
-        ("bull", '•'),
-        ("middot", '·'),
-        ("deg", '°'),
-        ("times", '×'),
-        ("euro", '€'),
-        ("pound", '£'),
-        ("sect", '§'),
-        ("para", '¶'),
-    ];
+    const NAMES: &str = "amp lt gt quot apos nbsp copy reg trade hellip mdash ndash lsquo rsquo ldquo \
+        rdquo laquo raquo bull middot deg times euro pound sect para";
+    /// In the order of the names.
+    const CHARS: &str = "&<>\"' ©®™…—–‘’“”«»•·°×€£§¶";
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {
             Some(hex) => u32::from_str_radix(hex, 16).ok()?,
@@ -276,5 +246,5 @@ fn entity(name: &str) -> Option<char> {
         };
         return char::from_u32(code).filter(|c| *c != '\0');
     }
-    NAMED.iter().find(|(known, _)| *known == name).map(|&(_, c)| c)
+    NAMES.split(' ').zip(CHARS.chars()).find(|(known, _)| *known == name).map(|(_, c)| c)
 }

@@ -9,25 +9,17 @@ use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions,
 use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
 
-/// The maximum unpacked size of one stream in the file.
 const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How far from the start the PDF header may be; some producers write other bytes before it.
 const HEAD_BYTES: usize = 1024;
-
-/// The time limit, checked between pages and forms.
 const TIME_MAX: Duration = Duration::from_mins(1);
-
-/// The maximum nesting depth of forms.
 const FORM_DEPTH_MAX: usize = 8;
-
-/// The maximum number of forms drawn in one document.
 const FORMS_MAX: u32 = 10_000;
 
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
 const GAP_MIN: f32 = 180.0;
 
-/// Parses the objects of a file that is not encrypted.
 pub(super) fn load(bytes: &[u8]) -> Result<Document, ExtractError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
@@ -66,7 +58,6 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(text)
 }
 
-/// The current page, and the remaining budget of the document.
 struct Canvas<'a> {
     document: &'a Document,
     begun: Instant,
@@ -89,7 +80,6 @@ impl<'a> Canvas<'a> {
         self.show(&content, &encodings, resources, FORM_DEPTH_MAX)
     }
 
-    /// Interprets the operators of a page, or of a form drawn on it.
     fn show(
         &mut self,
         content: &[u8],
@@ -146,7 +136,6 @@ fn encodings_of<'a>(
     fonts.into_iter().filter_map(|(name, font)| Some((name, read(font)?))).collect()
 }
 
-/// The form with this name, if it is a form and not an image.
 fn form_of<'a>(document: &'a Document, resources: &'a Dictionary, name: &[u8]) -> Option<&'a Stream> {
     let object = dictionary_in(document, resources, b"XObject")?.get(name).ok()?;
     let stream = deref(document, object)?.as_stream().ok()?;
@@ -211,7 +200,6 @@ fn show(part: Option<&Object>, encoding: Option<&Encoding<'_>>, lines: &mut Line
 /// U+FB00 and the next six: one glyph on paper, but several letters in a search.
 const LIGATURES: [&str; 7] = ["ff", "fi", "fl", "ffi", "ffl", "st", "st"];
 
-/// Text as it is placed on a page.
 #[derive(Debug, Default)]
 struct Lines {
     text: String,

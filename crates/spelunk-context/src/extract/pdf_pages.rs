@@ -11,12 +11,10 @@ const PAGE_KEYS: [&[u8]; 8] =
 /// The keys that lead from an annotation to other pages.
 const ANNOTATION_KEYS: [&[u8]; 8] =
     [b"P", b"Parent", b"Popup", b"IRT", b"Dest", b"A", b"AA", b"StructParent"];
-/// The maximum depth of the page tree.
 const PARENTS_MAX: usize = 64;
 /// The size of a page is given in pixels of this resolution.
 const PIXELS_PER_INCH: f32 = 150.0;
 const POINTS_PER_INCH: f32 = 72.0;
-/// The size of a page that declares none.
 const LETTER: [f32; 2] = [612.0, 792.0];
 
 /// These pages as a PDF; without a range, the unchanged file.
@@ -98,7 +96,6 @@ fn annotations(document: &Document, listed: &Object) -> Object {
     Object::Array(stripped.collect())
 }
 
-/// Copies everything that an object references, under the same numbers.
 fn copy_referenced(from: &Document, to: &mut Document, object: &Object) {
     let mut open = vec![object];
     while let Some(object) = open.pop() {
@@ -123,7 +120,6 @@ fn copy_referenced(from: &Document, to: &mut Document, object: &Object) {
     }
 }
 
-/// The size of a page in pixels.
 fn size(document: &Document, page: ObjectId) -> [u32; 2] {
     let number = |object: &Object| document.dereference(object).ok()?.1.as_float().ok();
     let corners = |key: &[u8]| -> Option<[f32; 4]> {

@@ -17,7 +17,6 @@ use spelunk_fs::open_to_read;
 use super::ExtractError;
 use crate::name;
 
-/// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The write and read versions in the header, and their value for a write-ahead log; one of them suffices.
 const VERSIONS_AT: std::ops::Range<usize> = 18..20;
@@ -30,13 +29,11 @@ const CELLS_SHOWN_MAX: usize = 40;
 const CELL_CHARS_MAX: usize = 80;
 /// A larger value is not read: a column that is computed may claim any size.
 const VALUE_BYTES_MAX: i32 = 16_000_000;
-/// Longer descriptions are cut.
 const TEXT_BYTES_MAX: usize = 200_000;
 /// The most steps of SQLite's virtual machine for one description, and how often they are checked.
 const STEPS_MAX: u64 = 10_000_000;
 const STEPS_PER_CHECK: i32 = 10_000;
 
-/// Whether a file begins as a SQLite database does.
 pub(crate) fn is_sqlite(file: &File) -> io::Result<bool> {
     let mut head = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut head)?;
@@ -115,7 +112,6 @@ pub(crate) fn describe(path: &Path) -> Result<String, ExtractError> {
     Ok(text)
 }
 
-/// Name and definition of each table and view.
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(&format!(
         "SELECT name, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' \
@@ -152,19 +148,18 @@ fn cell(value: ValueRef<'_>) -> String {
         ValueRef::Real(number) => number.to_string(),
         ValueRef::Text(bytes) => {
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(CELL_CHARS_MAX * 4)]).into_owned();
-            name::shortened(&printable(&text).replace('\n', " "), CELL_CHARS_MAX).into_owned()
+            name::shortened(&printable(&text).replace('\n', " "), CELL_CHARS_MAX)
         }
         ValueRef::Blob(bytes) => format!("({} bytes)", bytes.len()),
     }
 }
 
-/// Text without control characters other than line breaks.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
 fn of_sqlite(error: &rusqlite::Error) -> ExtractError {
-    let what = name::shortened(&name::printable_text(&error.to_string()), 200).into_owned();
+    let what = name::shortened(&name::printable_text(&error.to_string()), 200);
     match error.sqlite_error_code() {
         Some(
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ReadOnly | ErrorCode::CannotOpen,

@@ -6,10 +6,8 @@ use super::scan::{MatchedLine, Tally};
 use super::{Extent, GrepQuery};
 use crate::ReadError;
 
-/// The results, in the order of the targets.
 #[derive(Debug, Default)]
 pub(super) struct SearchResult {
-    /// Documents with matches, and those that could not be read.
     pub(super) documents: Vec<DocumentResult>,
     pub(super) n_matches: u64,
     pub(super) stopped_early: bool,
@@ -26,7 +24,7 @@ pub(super) struct DocumentResult {
 
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
-    found: SearchResult,
+    pub(super) found: SearchResult,
     n_places: u64,
     next_idx: usize,
     /// Tallies that arrived early: about as many as there are threads.
@@ -34,7 +32,6 @@ pub(super) struct Merge<'a> {
     current: Current,
 }
 
-/// The document whose units are being merged.
 #[derive(Default)]
 struct Current {
     target_idx: usize,
@@ -48,18 +45,12 @@ impl<'a> Merge<'a> {
         Self { query, found, n_places: 0, next_idx: 0, early: BTreeMap::new(), current }
     }
 
-    /// Whether the next match would be shown.
     pub(super) fn takes_more_places(&self) -> bool {
         self.n_places < self.query.matches_max
     }
 
-    /// Whether enough was found.
     pub(super) fn is_over(&self) -> bool {
         self.found.stopped_early
-    }
-
-    pub(super) fn finish(self) -> SearchResult {
-        self.found
     }
 
     pub(super) fn put(&mut self, unit_idx: usize, target_idx: usize, outcome: Result<Tally, ReadError>) {

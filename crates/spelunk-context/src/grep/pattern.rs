@@ -10,16 +10,11 @@ use regex_syntax::hir::{Hir, HirKind, LookSet};
 use super::GrepQuery;
 use crate::PatternError;
 
-/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
-
-/// The memory one thread may use for cached states while it searches.
 const DFA_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The error type of a search has no values.
 const NO_ERRORS: &str = "searching has no errors";
-
-/// The maximum nesting depth of groups.
 const NEST_MAX: u32 = 200;
 
 #[derive(Debug, Clone)]
@@ -27,10 +22,9 @@ pub(crate) struct Pattern {
     matcher: RegexMatcher,
     /// The pattern without its word boundaries, if it has any. A boundary next to a secret depends on the secret, so
     /// lines that may contain one are selected without boundaries.
-    loose: Option<RegexMatcher>,
+    pub(super) loose: Option<RegexMatcher>,
 }
 
-/// Which lines of a buffer to select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Matching,
@@ -76,11 +70,6 @@ impl Pattern {
         Ok(Self { matcher, loose })
     }
 
-    /// Whether [`Choice::MayMatch`] selects more lines than match.
-    pub(super) fn is_loose(&self) -> bool {
-        self.loose.is_some()
-    }
-
     /// Calls `found` with each selected line of the buffer, including its end. The buffer begins at a line start.
     pub(super) fn each_line(
         &self,
@@ -124,7 +113,6 @@ impl Pattern {
         found.map(|found| found.start()..found.end())
     }
 
-    /// Calls `found` with each match at or after `from`, until it returns false.
     pub(super) fn each_match(&self, line: &[u8], from: usize, mut found: impl FnMut(Range<usize>) -> bool) {
         self.matcher.find_iter_at(line, from, |at| found(at.start()..at.end())).expect(NO_ERRORS);
     }
@@ -144,7 +132,6 @@ fn line_around(buffer: &[u8], from: usize, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// A line without its end.
 pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -167,7 +154,7 @@ fn parse(query: &GrepQuery) -> Result<Hir, PatternError> {
     Err(PatternError::Syntax { pattern: pattern.clone(), column, why })
 }
 
-/// The expression with every word boundary removed. Recursion is bounded by `NEST_MAX`.
+/// Recursion is bounded by `NEST_MAX`.
 fn without_words(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(look) if LookSet::singleton(*look).contains_word() => Hir::empty(),

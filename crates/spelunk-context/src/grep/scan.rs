@@ -8,13 +8,13 @@ use std::ops::{ControlFlow, Range};
 use super::pattern::{Choice, Pattern, without_end};
 use super::secret_mask::{MaskedText, Secrets, secrets_of_piece};
 use super::units::Sizes;
+use crate::lines::count_newlines;
 use crate::{ReadError, Reader};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) n_matches: u64,
     pub(super) places: Vec<MatchedLine>,
-    /// Line ends in the range, if requested.
     pub(super) n_line_ends: u64,
     pub(super) bytes_read: u64,
 }
@@ -23,20 +23,14 @@ pub(super) struct Tally {
 pub(crate) struct MatchedLine {
     /// Its number: from 0 within a range, from 1 once it is reported.
     pub(super) line: u64,
-    /// The offset of its first byte.
     pub(super) line_start: u64,
-    /// Its first match.
     pub(super) found: Range<u64>,
 }
 
-/// What to collect from a range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanRequest {
-    /// The number of matching lines whose positions are kept.
     pub(super) places_max: usize,
-    /// The number of matching lines at which to stop.
     pub(super) matches_max: u64,
-    /// Whether to count lines.
     pub(super) line_ends: bool,
 }
 
@@ -48,7 +42,6 @@ pub(super) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Searches the lines that begin in the range.
     pub(super) fn scan(
         &mut self,
         reader: &Reader,
@@ -64,7 +57,7 @@ impl Scanner<'_> {
             let body_end = usize::try_from(range.end - from).unwrap_or(usize::MAX).min(buffer.len());
             let mut tally = Tally { bytes_read: buffer.len() as u64, ..Tally::default() };
             if want.line_ends {
-                tally.n_line_ends = count_line_ends(&buffer[head..body_end]);
+                tally.n_line_ends = count_newlines(&buffer[head..body_end]);
             }
             let mut sweep =
                 BufferScan { reader, buffer: &buffer, from, want, tally, counted_to: head, line: 0 };
@@ -113,7 +106,7 @@ impl Scanner<'_> {
             if !secrets.is_empty() {
                 return Ok(MaskedText::new(text, &secrets).first(self.pattern, 0));
             }
-            is_sure = !self.pattern.is_loose();
+            is_sure = self.pattern.loose.is_none();
         }
         if is_sure && !sweep.wants_place() {
             return Ok(Some(0..0));
@@ -211,11 +204,9 @@ impl Scanner<'_> {
     }
 }
 
-/// One buffer being added to a tally.
 struct BufferScan<'a> {
     reader: &'a Reader,
     buffer: &'a [u8],
-    /// The offset of the buffer in the document.
     from: u64,
     want: ScanRequest,
     tally: Tally,
@@ -235,7 +226,7 @@ impl BufferScan<'_> {
 
     fn count_lines_to(&mut self, idx: usize) {
         if idx > self.counted_to {
-            self.line += count_line_ends(&self.buffer[self.counted_to..idx]);
+            self.line += count_newlines(&self.buffer[self.counted_to..idx]);
             self.counted_to = idx;
         }
     }
@@ -260,13 +251,7 @@ fn choice_for(reader: &Reader) -> Choice {
     if reader.redacts() { Choice::MayMatch } else { Choice::Matching }
 }
 
-/// The lines of a buffer to search, as offsets in it.
 struct Lines {
     whole: Range<usize>,
-    /// The start of a line that is too long to hold.
     giant: Option<usize>,
-}
-
-fn count_line_ends(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

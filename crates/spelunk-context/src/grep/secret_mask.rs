@@ -4,8 +4,6 @@
 
 use std::ops::Range;
 
-use memchr::memmem::Finder;
-
 use super::pattern::Pattern;
 use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, key_bodies, secrets_in, secrets_in_line};
 use crate::{ReadError, Reader};
@@ -13,7 +11,6 @@ use crate::{ReadError, Reader};
 /// Not valid in UTF-8, so neither `.` nor `[^a]` matches it. A match of the byte itself does not count.
 const MASK_BYTE: u8 = 0xFF;
 
-/// A line as it is searched.
 pub(super) struct MaskedText {
     bytes: Vec<u8>,
     /// The position of each mask byte, and the range of the line that it hides.
@@ -34,7 +31,6 @@ impl MaskedText {
         Self { bytes, masks }
     }
 
-    /// The first match at or after `from`, as a range of the line.
     pub(super) fn first(&self, pattern: &Pattern, from: usize) -> Option<Range<usize>> {
         let mut first = None;
         pattern.each_match(&self.bytes, self.masked_offset(from), |found| {
@@ -65,7 +61,6 @@ impl MaskedText {
         (!has_mask).then(|| found.start + moved..found.end + moved)
     }
 
-    /// Converts an offset in the line to one in the masked text.
     fn masked_offset(&self, at: usize) -> usize {
         let n_before = self.masks.partition_point(|(_, secret)| secret.end <= at);
         let plain = match n_before.checked_sub(1) {
@@ -81,20 +76,12 @@ impl MaskedText {
 const AHEAD_BYTES: usize = 4096;
 
 /// The secrets of one buffer of a document, searched for where a line matches.
+#[derive(Default)]
 pub(super) struct Secrets {
-    heads: Finder<'static>,
     /// Lines of keys in or around the buffer, as offsets in the document; determined once a key header was seen.
     keys: Option<Vec<Range<u64>>>,
-    /// How far key headers were searched for.
     seen_to: usize,
-    /// Whether the text before the buffer was searched too.
     has_seen_before: bool,
-}
-
-impl Default for Secrets {
-    fn default() -> Self {
-        Self { heads: Finder::new(KEY_HEAD), keys: None, seen_to: 0, has_seen_before: false }
-    }
 }
 
 impl Secrets {
@@ -131,7 +118,7 @@ impl Secrets {
         if line.end <= self.seen_to && !misses_before {
             return Ok(false);
         }
-        let is_in = |text: &[u8]| self.heads.find(text).is_some();
+        let is_in = |text: &[u8]| memchr::memmem::find(text, KEY_HEAD).is_some();
         if misses_before {
             self.has_seen_before = true;
             let end = (buffer_start + KEY_HEAD.len() as u64).min(reader.bytes());

@@ -9,23 +9,26 @@ use super::scan::MatchedLine;
 use super::secret_mask::MaskedText;
 use crate::{ReadError, Reader};
 
-/// The maximum number of bytes shown of a line.
 const SHOWN_BYTES_MAX: usize = 500;
 
 /// How much of that comes before the first match.
 const LEAD_BYTES: usize = 100;
-
-/// How far to look for context lines in each direction.
 const LOOK_BYTES: u64 = 64 * 1024;
-
-/// The maximum number of ranges reported per line.
 const RANGES_MAX: usize = 100;
-
-/// Marks where a line was truncated.
 const CUT: &str = "…";
 
 impl Reader {
-    pub(super) fn show(
+    pub(super) fn show_all(
+        &self,
+        pattern: &Pattern,
+        places: &[MatchedLine],
+        context_lines: u64,
+    ) -> Result<Vec<GrepMatch>, ReadError> {
+        let shown = places.iter().map(|place| self.show(pattern, place, context_lines));
+        self.fresh(shown.collect::<Result<_, _>>()?)
+    }
+
+    fn show(
         &self,
         pattern: &Pattern,
         place: &MatchedLine,
@@ -157,8 +160,7 @@ fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize
         let (from, to) = (range.start.max(start), range.end.min(end));
         (from < to).then(|| from - start + lead.len()..to - start + lead.len())
     });
-    let moved = moved.collect();
-    (format!("{lead}{}{tail}", line.get(start..end).unwrap_or_default()), moved)
+    (format!("{lead}{}{tail}", line.get(start..end).unwrap_or_default()), moved.collect())
 }
 
 #[cfg(test)]

@@ -21,9 +21,7 @@ pub(super) struct Sizes {
     pub(super) unit_bytes: u64,
     /// How much is read at a time to find the end of a unit's last line.
     pub(super) step_bytes: u64,
-    /// The longest line that is searched whole.
     pub(super) line_bytes_max: u64,
-    /// The overlap between two pieces of a longer line.
     pub(super) overlap_bytes: u64,
     /// The number of threads; `None` to choose it by the amount of text.
     pub(super) threads: Option<NonZeroUsize>,
@@ -76,7 +74,7 @@ pub(super) fn search(
     if cancel.load(Ordering::Relaxed) {
         return Err(ReadError::Cancelled);
     }
-    Ok(search.merge.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
+    Ok(search.merge.into_inner().unwrap_or_else(PoisonError::into_inner).found)
 }
 
 fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
@@ -89,7 +87,6 @@ fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
     threads_for(bytes.sum())
 }
 
-/// State shared by the threads of one search.
 struct Search<'a> {
     targets: &'a [Target<'a>],
     pattern: &'a Pattern,
@@ -100,7 +97,6 @@ struct Search<'a> {
     merge: Mutex<Merge<'a>>,
     /// Set when enough was found: no thread takes another unit.
     is_over: AtomicBool,
-    /// Whether a match may still be shown, which requires its line number.
     needs_lines: AtomicBool,
 }
 
@@ -112,7 +108,6 @@ struct Feed<'a> {
     open: Option<(SharedReader<'a>, u64)>,
 }
 
-/// A borrowed reader, or one opened for this search.
 #[derive(Clone)]
 enum SharedReader<'a> {
     Lent(&'a Reader),
@@ -219,9 +214,7 @@ impl<'a> Search<'a> {
         reader: &Reader,
         range: Range<u64>,
     ) -> Result<Tally, ReadError> {
-        let tally = scanner.scan(reader, range, self.want())?;
-        reader.require_fresh()?;
-        Ok(tally)
+        reader.fresh(scanner.scan(reader, range, self.want())?)
     }
 
     fn want(&self) -> ScanRequest {

@@ -37,20 +37,15 @@ impl ImageHeader {
 }
 
 fn kind(bytes: &[u8]) -> Option<ImageKind> {
-    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        Some(ImageKind::Png)
-    } else if bytes.starts_with(b"\xff\xd8\xff") {
-        Some(ImageKind::Jpeg)
-    } else if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") {
-        Some(ImageKind::Gif)
-    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
-        Some(ImageKind::Webp)
-    } else {
-        None
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageKind::Png),
+        [0xff, 0xd8, 0xff, ..] => Some(ImageKind::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageKind::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(ImageKind::Webp),
+        _ => None,
     }
 }
 
-/// The first chunk has to be the header.
 fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     if bytes.get(8..16)? != b"\0\0\0\x0dIHDR" {
         return None;

@@ -66,7 +66,7 @@ fn a_hostile_header_is_refused() {
 
 fn scan_seeing(paths: &[&std::path::Path]) -> Result<Corpus, SourceError> {
     let sources: Vec<_> = paths.iter().map(|path| SourceInput::Path(path.to_path_buf())).collect();
-    Corpus::scan_with_images(&sources, &ScanOptions::default(), &mut |_| {})
+    Corpus::scan_for(None, &sources, &ScanOptions::default(), &mut |_| {})
 }
 
 fn listed(corpus: &Corpus) -> String {
@@ -174,7 +174,7 @@ fn a_pdf_is_listed_beside_its_text_and_one_without_text_is_like_an_image() {
     assert_eq!(names(&corpus), "a.md\n");
     let with_pdf = ScanOptions { include: vec!["*.md".into(), "*.pdf".into()], ..ScanOptions::default() };
     let sources = [SourceInput::Path(root.path().into())];
-    let reading = Corpus::scan_with_images(&sources, &with_pdf, &mut |_| {}).unwrap();
+    let reading = Corpus::scan_for(None, &sources, &with_pdf, &mut |_| {}).unwrap();
     assert_eq!((names(&reading).as_str(), listed(&reading)), ("a.md\nreport.pdf\n", listed(&corpus)));
     let size = |name: &str| root.path().join(name).metadata().unwrap().len();
     assert_eq!(

@@ -8,15 +8,11 @@ const QUOTED_BYTES_MAX: usize = 256 * 1024;
 
 /// Rows sampled to find the delimiter and whether a table is sparse.
 const SAMPLE_ROWS: usize = 100;
-
-/// Bytes of a table that are sampled.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
-/// The properties of a table, found from its first rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) delimiter: u8,
-    /// The first row, including its line end.
     pub(crate) header: Range<usize>,
     pub(crate) n_columns: u64,
     /// Whether at least half of the cells in the sample are empty.
@@ -68,12 +64,10 @@ pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<I
     })
 }
 
-/// Whether a row has no cells.
 pub(crate) fn is_line_end(row: &[u8]) -> bool {
     matches!(row, b"\n" | b"\r\n")
 }
 
-/// The cells of one row, including quotes.
 pub(crate) fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     let row = row.strip_suffix(b"\r").unwrap_or(row);
@@ -88,7 +82,6 @@ pub(crate) fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The end of each row.
 pub(crate) struct Rows<'t> {
     bytes: &'t [u8],
     at: usize,

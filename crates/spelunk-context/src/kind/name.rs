@@ -2,10 +2,8 @@
 
 use super::ContentType;
 
-/// How far an extension is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confidence {
-    /// The extension decides.
     High,
     /// The first lines may override it if they are unambiguous.
     Medium,
@@ -15,20 +13,8 @@ pub(super) enum Confidence {
 
 /// The name of the original of a copy or template: `Cargo.toml` for `Cargo.toml.orig`.
 pub(super) fn without_copy_suffix(file_name: &str) -> &str {
-    const SUFFIXES: [&str; 11] = [
-        ".orig",
-        ".bak",
-        ".backup",
-        ".old",
-        ".in",
-        ".example",
-        ".sample",
-        ".dist",
-        ".template",
-        ".tmpl",
-        ".j2",
-    ];
-    let stem = SUFFIXES.iter().find_map(|suffix| file_name.strip_suffix(suffix));
+    const SUFFIXES: &str = ".orig .bak .backup .old .in .example .sample .dist .template .tmpl .j2";
+    let stem = SUFFIXES.split(' ').find_map(|suffix| file_name.strip_suffix(suffix));
     let is_known = |stem: &&str| {
         type_of_name(stem).is_some()
             || extension_of(stem).is_some_and(|extension| type_of_extension(&extension).is_some())
@@ -42,7 +28,6 @@ pub(super) fn extension_of(file_name: &str) -> Option<String> {
     (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_lowercase())
 }
 
-/// The type of files known by their whole name.
 pub(super) fn type_of_name(file_name: &str) -> Option<ContentType> {
     let name = file_name.to_lowercase();
     let extension = extension_of(&name);

@@ -9,10 +9,8 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 type Test<'t> = fn(&Head<'t>) -> bool;
 
-/// The beginning of a text.
 pub(super) struct Head<'t> {
     text: &'t str,
-    /// Whether the text continues after the head.
     is_cut: bool,
 }
 
@@ -39,7 +37,6 @@ impl<'t> Head<'t> {
         tests.into_iter().find(|(test, _)| test(self)).map(|(_, content_type)| content_type)
     }
 
-    /// The language that a `#!` line names.
     pub(super) fn language(&self) -> Option<&'static str> {
         let command = self.text.lines().next()?.strip_prefix("#!")?;
         let program = command.split(['/', ' ']).rfind(|word| !word.is_empty() && !word.starts_with('-'))?;
@@ -55,7 +52,6 @@ impl<'t> Head<'t> {
         }
     }
 
-    /// The complete lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = &'t str> {
         let whole = if self.is_cut { self.text.rfind('\n').map_or(0, |at| at + 1) } else { self.text.len() };
         self.text.get(..whole).unwrap_or_default().lines().filter(|line| !line.trim().is_empty())
@@ -114,26 +110,11 @@ impl<'t> Head<'t> {
     }
 
     fn is_code(&self) -> bool {
-        const STARTS: [&str; 16] = [
-            "def ",
-            "function ",
-            "class ",
-            "import ",
-            "#include",
-            "package ",
-            "from ",
-            "fn ",
-            "pub ",
-            "use ",
-            "func ",
-            "const ",
-            "#define ",
-            "using ",
-            "namespace ",
-            "async ",
-        ];
-        let is_start =
-            |line: &&str| STARTS.iter().any(|start| line.starts_with(start)) && !line.ends_with(['.', ',']);
+        const STARTS: &str = "def |function |class |import |#include|package |from |fn |pub |use |func |const |\
+            #define |using |namespace |async ";
+        let is_start = |line: &&str| {
+            STARTS.split('|').any(|start| line.starts_with(start)) && !line.ends_with(['.', ','])
+        };
         self.text.starts_with("#!") || self.lines().filter(is_start).count() >= 2
     }
 

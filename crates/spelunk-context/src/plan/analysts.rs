@@ -3,7 +3,6 @@
 use super::PlanTask;
 use crate::kind::ContentType;
 
-/// The number of tasks planned per analyst.
 const TASKS_PER_ANALYST: u64 = 4;
 
 /// A prompt and schema for some content types.

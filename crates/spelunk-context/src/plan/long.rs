@@ -7,12 +7,11 @@ use std::sync::Arc;
 use super::segment::segment_end;
 use super::survey::{Surveyed, is_blank};
 use super::{ManifestRow, PlanOptions, Tier};
-use crate::kind::{ContentType, Detected};
+use crate::kind::ContentType;
 use crate::lines::count_newlines;
 use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, part};
 use crate::{DocEntry, ReadError, Reader, SchemaSketch};
 
-/// Surveys a document in segments of at most `segment_bytes_max` bytes.
 pub(super) fn survey_long(
     reader: &Reader,
     document: &DocEntry,
@@ -25,16 +24,16 @@ pub(super) fn survey_long(
     let first = bytes.clone();
     let mut text = reader.slice(first.clone())?;
     let detected = options.detector.detect(&document.name, &text);
-    let mut joined = Joined { document, detected: &detected, partitioner, sum: Sum::default() };
+    let described = DocText { idx: document.idx, name: &document.name, text: "", detected: &detected };
+    let mut sum = Sum::default();
     loop {
-        joined.add(bytes.clone(), text);
+        sum.add(partitioner, described, bytes.clone(), text);
         if bytes.end >= reader.bytes() {
             break;
         }
         bytes = bytes.end..segment_end(reader, bytes.end, segment_bytes_max)?;
         text = reader.slice(bytes.clone())?;
     }
-    let mut sum = joined.sum;
     let schema = sum.sketch(reader, detected.content_type, first, bytes)?;
     let n_all = sum.n_all;
     sum.chunks.iter_mut().for_each(|chunk| chunk.n_chunks = n_all);
@@ -55,15 +54,6 @@ pub(super) fn survey_long(
     Ok(Surveyed { row, chunks: sum.chunks })
 }
 
-/// The part of a document read so far.
-struct Joined<'a> {
-    document: &'a DocEntry,
-    detected: &'a Detected,
-    partitioner: Partitioner<'a>,
-    sum: Sum,
-}
-
-/// The totals over its segments.
 #[derive(Default)]
 struct Sum {
     chunks: Vec<Chunk>,
@@ -72,53 +62,12 @@ struct Sum {
     bytes: u64,
     newlines: u64,
     ends_open: bool,
-    /// Rows of a table.
     rows: Option<u64>,
     partitions_expected: u64,
-    /// The text of the prelude, and its lines.
     prelude: Option<(Arc<str>, RangeInclusive<u64>)>,
-    /// The chunks of the first segment.
     first_chunks: Vec<Chunk>,
 }
 
-impl Joined<'_> {
-    fn add(&mut self, bytes: Range<u64>, mut text: String) {
-        let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
-        let prelude = self.sum.prelude.clone();
-        let shown: Arc<str> = prelude.as_ref().map_or_else(|| "".into(), |(text, _)| Arc::clone(text));
-        text.insert_str(0, &shown);
-        let DocEntry { idx, name, .. } = self.document;
-        let document = DocText { idx: *idx, name, text: &text, detected: self.detected };
-        let cutting = self.partitioner.cut(document);
-        let sum = &mut self.sum;
-        if is_first {
-            sum.prelude = prelude_of(&text, &cutting);
-            sum.rows = matches!(cutting.units, Units::Rows(_)).then_some(0);
-            sum.first_chunks.clone_from(&cutting.chunks);
-        }
-        sum.rows = sum.rows.map(|rows| rows + cutting.units.count());
-        sum.partitions_expected += cutting.partitions_expected;
-        let lines = prelude.map(|(_, lines)| lines);
-        let segment = Segment { bytes, prelude: shown };
-        let place = SegmentPosition { text: &text, lines_before: sum.newlines, prelude_lines: lines };
-        for chunk in cutting.chunks {
-            let Some(chunk) = place.of(Chunk { index: sum.n_all, segment: Some(segment.clone()), ..chunk })
-            else {
-                continue;
-            };
-            sum.n_all += 1;
-            // Blank chunks need not be read.
-            if !is_blank(&text, &chunk) {
-                sum.chunks.push(chunk);
-            }
-        }
-        sum.bytes += own_bytes;
-        sum.newlines += count_newlines(&text.as_bytes()[segment.prelude.len()..]);
-        sum.ends_open = !text.ends_with('\n');
-    }
-}
-
-/// The position of a segment in its document.
 struct SegmentPosition<'t> {
     /// The prelude followed by the segment.
     text: &'t str,
@@ -164,6 +113,45 @@ fn prelude_of(text: &str, cutting: &Cutting) -> Option<(Arc<str>, RangeInclusive
 }
 
 impl Sum {
+    /// Adds the next segment; `document` lacks its text.
+    fn add(
+        &mut self,
+        partitioner: Partitioner<'_>,
+        document: DocText<'_>,
+        bytes: Range<u64>,
+        mut text: String,
+    ) {
+        let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
+        let prelude = self.prelude.clone();
+        let shown: Arc<str> = prelude.as_ref().map_or_else(|| "".into(), |(text, _)| Arc::clone(text));
+        text.insert_str(0, &shown);
+        let cutting = partitioner.cut(DocText { text: &text, ..document });
+        if is_first {
+            self.prelude = prelude_of(&text, &cutting);
+            self.rows = matches!(cutting.units, Units::Rows(_)).then_some(0);
+            self.first_chunks.clone_from(&cutting.chunks);
+        }
+        self.rows = self.rows.map(|rows| rows + cutting.units.count());
+        self.partitions_expected += cutting.partitions_expected;
+        let lines = prelude.map(|(_, lines)| lines);
+        let segment = Segment { bytes, prelude: shown };
+        let place = SegmentPosition { text: &text, lines_before: self.newlines, prelude_lines: lines };
+        for chunk in cutting.chunks {
+            let Some(chunk) = place.of(Chunk { index: self.n_all, segment: Some(segment.clone()), ..chunk })
+            else {
+                continue;
+            };
+            self.n_all += 1;
+            // Blank chunks need not be read.
+            if !is_blank(&text, &chunk) {
+                self.chunks.push(chunk);
+            }
+        }
+        self.bytes += own_bytes;
+        self.newlines += count_newlines(&text.as_bytes()[segment.prelude.len()..]);
+        self.ends_open = !text.ends_with('\n');
+    }
+
     fn lines(&self) -> u64 {
         self.newlines + u64::from(self.ends_open)
     }
@@ -172,7 +160,6 @@ impl Sum {
         self.rows.map_or_else(|| Units::Lines(self.lines()), Units::Rows)
     }
 
-    /// The structure of JSON, from its first and its last segment.
     fn sketch(
         &mut self,
         reader: &Reader,

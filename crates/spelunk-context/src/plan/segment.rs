@@ -4,7 +4,6 @@
 use crate::scan_read::is_as_scanned;
 use crate::{DocEntry, ReadError, Reader, Segment, SourceError, View};
 
-/// Longer documents are not held in memory whole.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
 /// The longest segment. Reading one takes a few times its size, and several documents are read at once.
@@ -43,7 +42,6 @@ fn open(view: &View, document: &DocEntry) -> Result<Reader, ReadError> {
     }
 }
 
-/// The end of the segment that begins at `start`.
 pub(crate) fn segment_end(reader: &Reader, start: u64, bytes_max: u64) -> Result<u64, ReadError> {
     let reach = start.saturating_add(bytes_max);
     if reach >= reader.bytes() {

@@ -23,7 +23,6 @@ pub(super) struct Surveyed {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// Surveys the documents of a view, in order, with their names.
 pub(super) fn survey(view: &View, options: &PlanOptions) -> Vec<(String, Result<Surveyed, SourceError>)> {
     let partitioner = Partitioner::new(&options.limits, options.mode);
     let documents: Vec<&DocEntry> = view.documents().collect();

@@ -11,7 +11,6 @@ use crate::extract::{ExtractKind, INPUT_BYTES_MAX};
 use crate::source::Format;
 use crate::{Corpus, ScanOptions, SourceInput, View, name};
 
-/// A file opened as its readable text.
 #[derive(Debug)]
 pub(crate) struct Derived {
     pub(crate) reader: Reader,
@@ -45,7 +44,7 @@ impl Reader {
         }
         let raw = Raw::open(path)?;
         // Empty is empty in every format except an archive. A web page too long to convert is still text.
-        let bytes = raw.revision().bytes;
+        let bytes = raw.bytes();
         let is_long_page = kind == Some(ExtractKind::Html) && bytes > INPUT_BYTES_MAX;
         if format.is_none() && (bytes == 0 || is_long_page) {
             return Self::open(path).map(Derived::as_it_is);

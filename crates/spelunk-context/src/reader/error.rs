@@ -1,7 +1,7 @@
 //! Errors while reading a document. Each names the document and one thing to try.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use spelunk_types::{ErrorCode, Explain};
 
@@ -50,14 +50,8 @@ impl ReadError {
         }
         SourceError::Read { path: name.into(), source: io::Error::other(self) }
     }
-
-    /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
-    pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
-        SourceError::from_io(path, error).into()
-    }
 }
 
-/// Lists the existing pages after a request for another.
 fn pages_there(n_pages: u64) -> String {
     match n_pages {
         0 | 1 => "the only page is 0".to_owned(),

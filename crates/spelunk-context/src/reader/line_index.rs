@@ -14,14 +14,13 @@ pub(crate) type ReadRange<'a> = dyn Fn(Range<u64>, &mut Vec<u8>) -> Result<(), R
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineIndex {
-    /// Line ends before each block.
     ends_before: Vec<u64>,
     bytes: u64,
-    n_lines: u64,
+    /// A final newline ends the last line and begins none.
+    pub(crate) n_lines: u64,
 }
 
 impl LineIndex {
-    /// Counts the lines of a document of `bytes` bytes, on several threads if it is long.
     pub(crate) fn build(bytes: u64, threads: NonZeroUsize, read: &ReadRange<'_>) -> Result<Self, ReadError> {
         let mut counts = in_shares(0..bytes.div_ceil(BLOCK_BYTES), threads, &|blocks| {
             let (mut counts, mut block) = (Vec::new(), Vec::new());
@@ -40,11 +39,6 @@ impl LineIndex {
             n_ends += std::mem::replace(count, n_ends);
         }
         Ok(Self { ends_before: counts, bytes, n_lines: n_ends + n_unended })
-    }
-
-    /// The number of lines. A final newline ends the last line and begins none.
-    pub(crate) fn n_lines(&self) -> u64 {
-        self.n_lines
     }
 
     /// The offset at which a line, counted from 0, begins; the end of the document for the line after the last.

@@ -42,7 +42,7 @@ impl Reader {
     pub fn page(&self, page: u64, lines: u64) -> Result<Page, ReadError> {
         ReadError::check("lines of a page", lines, 1, Self::LINES_MAX)?;
         let index = self.index()?;
-        let n_lines = index.n_lines();
+        let n_lines = index.n_lines;
         let n_pages = n_lines.div_ceil(lines).max(1);
         if page >= n_pages {
             return Err(ReadError::PageOutOfRange { name: self.name.clone(), page, n_pages });
@@ -52,8 +52,7 @@ impl Reader {
         let range = index.start_of(first_idx, &read)?..index.start_of(behind_idx, &read)?;
         let shown = range.start..range.end.min(range.start + Page::BYTES_MAX);
         let shown = self.cut_to_chars(shown)?;
-        let text = self.redacted(shown.clone())?;
-        self.require_fresh()?;
+        let text = self.fresh(self.redacted(shown.clone())?)?;
         Ok(Page {
             text,
             truncated: shown.end < range.end,

@@ -65,8 +65,7 @@ impl Reader {
         let n_ends = memchr::memchr_iter(b'\n', window).count() as u64;
         let n_begun = n_ends + u64::from(window.last().is_some_and(|&last| last != b'\n'));
         let is_whole = window.len() as u64 == self.bytes;
-        let n_lines =
-            if is_whole { Some(n_begun) } else { self.index_if_built().map(|index| index.n_lines()) };
+        let n_lines = if is_whole { Some(n_begun) } else { self.index_if_built().map(|index| index.n_lines) };
         match n_lines {
             Some(n_lines) if n_lines <= n_shown => More::None,
             Some(n_lines) => More::Exactly(n_lines - n_shown),

@@ -10,15 +10,14 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 
 use super::ReadError;
-use crate::scan_read::{begins_as_scanned, open_regular, sample};
+use crate::scan_read::{begins_as_scanned, fill, open_regular, sample};
 use crate::{DocEntry, SourceError};
 
 /// The state of a file when it was opened. Equal revisions are assumed to have the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Revision {
-    /// The size on disk, or of the bytes in memory.
-    pub(super) bytes: u64,
-    /// The modification time; `None` for bytes in memory, and if the system does not provide it.
+    bytes: u64,
+    /// `None` if the system does not provide it.
     modified: Option<SystemTime>,
 }
 
@@ -28,7 +27,6 @@ impl Revision {
     }
 }
 
-/// The location of the bytes.
 #[derive(Debug)]
 pub(super) enum Raw {
     File {
@@ -52,12 +50,10 @@ pub(super) enum Raw {
 #[derive(Debug)]
 pub(super) struct Pinned {
     document: DocEntry,
-    /// The identity of the file, if the system provides it.
     identity: Option<(u64, u64)>,
     seen: Mutex<VerifiedFile>,
 }
 
-/// The file when its beginning was last verified.
 #[derive(Debug)]
 struct VerifiedFile {
     revision: Revision,
@@ -105,7 +101,7 @@ fn identity(_: &Metadata) -> Option<(u64, u64)> {
 impl Raw {
     /// Opens only a regular file: a pipe would block forever.
     pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
-        let from_io = |error| ReadError::from_io(path, error);
+        let from_io = |error| SourceError::from_io(path, error);
         let metadata = path.metadata().map_err(from_io)?;
         if metadata.is_dir() {
             return Err(ReadError::Directory { path: path.to_owned() });
@@ -121,7 +117,7 @@ impl Raw {
     /// Opens a file of which only the scanned bytes are read. `None` if they have changed.
     pub(super) fn open_scanned(path: &Path, document: &DocEntry) -> Result<Option<Self>, ReadError> {
         let Self::File { file, path, revision, .. } = Self::open(path)? else { return Ok(None) };
-        let metadata = file.metadata().map_err(|error| ReadError::from_io(&path, error))?;
+        let metadata = file.metadata().map_err(|error| SourceError::from_io(&path, error))?;
         // Reading the whole file at every open would be too expensive: its hash is checked only if it has grown.
         let as_scanned = Revision { bytes: document.bytes, ..revision };
         let pinned = Pinned {
@@ -131,13 +127,6 @@ impl Raw {
         };
         let is_stale = pinned.is_stale(&path, &metadata);
         Ok((!is_stale).then_some(Self::File { file, path, revision, pinned: Some(pinned) }))
-    }
-
-    pub(super) fn revision(&self) -> Revision {
-        match self {
-            Self::File { revision, .. } | Self::Decoded { revision, .. } => *revision,
-            Self::Memory(bytes) => Revision { bytes: bytes.len() as u64, modified: None },
-        }
     }
 
     /// The number of bytes to read; the text's length for a decoded file.
@@ -157,7 +146,6 @@ impl Raw {
         }
     }
 
-    /// The same file with its decoded text instead of its bytes.
     pub(super) fn decoded(self, text: String) -> Self {
         let text = text.into_bytes().into();
         match self {
@@ -168,7 +156,6 @@ impl Raw {
         }
     }
 
-    /// Whether the file at that path was replaced, modified or removed since it was opened.
     pub(super) fn is_stale(&self) -> bool {
         match self {
             Self::File { path, revision, pinned, .. } | Self::Decoded { path, revision, pinned, .. } => {
@@ -181,11 +168,11 @@ impl Raw {
         }
     }
 
-    /// Fills the buffer from `at`, or less of it at the end.
     pub(super) fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
         match self {
             Self::File { file, path, .. } => {
-                fill_at(file, at, buffer).map_err(|error| ReadError::from_io(path, error))
+                let read = |n_read: usize, rest: &mut [u8]| read_some_at(file, at + n_read as u64, rest);
+                Ok(fill(buffer, read).map_err(|error| SourceError::from_io(path, error))?)
             }
             Self::Memory(bytes) | Self::Decoded { text: bytes, .. } => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
@@ -195,19 +182,6 @@ impl Raw {
             }
         }
     }
-}
-
-fn fill_at(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match read_some_at(file, at + n_read as u64, &mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n_read)
 }
 
 #[cfg(unix)]

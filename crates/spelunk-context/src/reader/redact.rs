@@ -8,7 +8,6 @@ use super::{ReadError, Reader};
 use crate::secrets::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 
 impl Reader {
-    /// The text of a range that begins and ends on character boundaries.
     pub(super) fn redacted(&self, range: Range<u64>) -> Result<String, ReadError> {
         self.redacted_with_map(range).map(|redacted| redacted.text)
     }
@@ -46,7 +45,6 @@ impl Reader {
     }
 }
 
-/// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
 pub(crate) struct RedactedText {
     pub(crate) text: String,
@@ -55,7 +53,6 @@ pub(crate) struct RedactedText {
     marks: Vec<Mark>,
 }
 
-/// A secret in the original text, and the mark that is shown in its place.
 #[derive(Debug)]
 struct Mark {
     plain: Range<usize>,
@@ -76,7 +73,6 @@ impl RedactedText {
         Self { text, plain, marks }
     }
 
-    /// The redacted parts of a range of the original text, relative to the range.
     pub(crate) fn secrets_in(&self, plain: &Range<usize>) -> Vec<Range<usize>> {
         let inside = self.marks.iter().filter_map(|mark| {
             let (start, end) = (mark.plain.start.max(plain.start), mark.plain.end.min(plain.end));

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::{ReadError, Reader};
 
-/// How much is read at a time while looking for a line end.
 const STEP_BYTES: u64 = 16 * 1024;
 
 impl Reader {

@@ -14,38 +14,26 @@ pub enum FieldClass {
     Source,
 }
 
-/// The words of each class; several words must follow each other. The first matching class wins.
-const CLASSES: [(FieldClass, &[&[&str]]); 7] = [
-    (
-        FieldClass::Timestamp,
-        &[&["time"], &["timestamp"], &["datetime"], &["date"], &["created", "at"], &["ts"]],
-    ),
-    (FieldClass::Level, &[&["level"], &["severity"], &["priority"], &["loglevel"], &["lvl"]]),
-    (FieldClass::Error, &[&["error"], &["errors"], &["exception"], &["stack"], &["traceback"], &["err"]]),
+/// The words of each class; words joined by `_` must follow each other. The first matching class wins.
+const CLASSES: [(FieldClass, &str); 7] = [
+    (FieldClass::Timestamp, "time timestamp datetime date created_at ts"),
+    (FieldClass::Level, "level severity priority loglevel lvl"),
+    (FieldClass::Error, "error errors exception stack traceback err"),
     (
         FieldClass::Identifier,
-        &[
-            &["request", "id"],
-            &["trace", "id"],
-            &["correlation", "id"],
-            &["session", "id"],
-            &["span", "id"],
-            &["requestid"],
-            &["traceid"],
-            &["spanid"],
-        ],
+        "request_id trace_id correlation_id session_id span_id requestid traceid spanid",
     ),
-    (FieldClass::Message, &[&["message"], &["msg"], &["body"], &["text"]]),
-    (FieldClass::Status, &[&["status"], &["code"], &["statuscode"]]),
-    (FieldClass::Source, &[&["source"], &["service"], &["host"], &["hostname"], &["component"], &["logger"]]),
+    (FieldClass::Message, "message msg body text"),
+    (FieldClass::Status, "status code statuscode"),
+    (FieldClass::Source, "source service host hostname component logger"),
 ];
 
 impl FieldClass {
-    /// The class of a field, by the keys in its path.
     pub(super) fn of(keys: &[&str]) -> Option<Self> {
         let words: Vec<String> = keys.iter().flat_map(|key| words(key)).collect();
-        let has = |pattern: &[&str]| words.windows(pattern.len()).any(|window| window == pattern);
-        CLASSES.into_iter().find(|(_, patterns)| patterns.iter().any(|p| has(p))).map(|(class, _)| class)
+        let name = format!("_{}_", words.join("_"));
+        let has = |words: &str| name.contains(&format!("_{words}_"));
+        CLASSES.into_iter().find(|(_, listed)| listed.split(' ').any(has)).map(|(class, _)| class)
     }
 }
 
@@ -54,13 +42,11 @@ spelunk_types::named! { FieldClass {
     Status = "status", Source = "source",
 } }
 
-/// Whether a number under these keys is a duration.
 pub(super) fn is_duration(keys: &[&str]) -> bool {
     const WORDS: [&str; 8] = ["duration", "elapsed", "latency", "took", "ms", "millis", "seconds", "micros"];
     keys.iter().flat_map(|key| words(key)).any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether the last of these keys ends in `id`.
 pub(super) fn is_id(keys: &[&str]) -> bool {
     keys.last().is_some_and(|key| words(key).last().is_some_and(|word| matches!(word.as_str(), "id" | "ids")))
 }

@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use spelunk_types::BlobId;
 
-/// Files up to this size are hashed whole.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 const SAMPLE_BYTES: u64 = 16 << 10;

@@ -5,13 +5,9 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// How deep shapes are distinguished.
 pub(super) const DEPTH_MAX: usize = 6;
-
-/// Keys kept per object; the values of all others are merged into one shape.
 const KEYS_MAX: usize = 64;
 
-/// What is known about the values at one path.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a place may hold values of several types")]
 pub(super) struct Shape {
@@ -26,19 +22,16 @@ pub(super) struct Shape {
 
 #[derive(Debug, Default)]
 pub(super) struct Object {
-    /// In the order of first occurrence.
     pub(super) keys: Vec<Key>,
     /// The values of keys beyond `KEYS_MAX`.
     pub(super) others: Option<Shape>,
-    /// Objects that were complete.
-    n_whole: u64,
+    pub(super) n_whole: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) name: String,
     pub(super) shape: Shape,
-    /// How many of the complete objects have it.
     n_in_whole: u64,
 }
 
@@ -52,14 +45,8 @@ pub(super) struct Array {
 }
 
 impl Object {
-    /// Whether some object lacks this key.
     pub(super) fn is_optional(&self, key: &Key) -> bool {
         key.n_in_whole < self.n_whole
-    }
-
-    /// Whether any such object was complete.
-    pub(super) fn is_seen_whole(&self) -> bool {
-        self.n_whole > 0
     }
 
     fn key_idx(&mut self, name: String) -> Option<usize> {
@@ -80,13 +67,6 @@ impl Object {
     }
 }
 
-impl Array {
-    fn close(&mut self, length: u64) {
-        let (shortest, longest) = self.lengths.unwrap_or((length, length));
-        self.lengths = Some((shortest.min(length), longest.max(length)));
-    }
-}
-
 impl Shape {
     /// Adds the value at the beginning of the text, as far as the text goes.
     pub(super) fn fold(&mut self, text: &str) {
@@ -96,12 +76,21 @@ impl Shape {
         let _end = Fold { shape: self, depth: 0 }.deserialize(&mut deserializer);
     }
 
-    /// Sets the length of the outermost array, however many elements were sampled.
     pub(super) fn set_root_length(&mut self, n_elements: u64) {
         if let Some(array) = &mut self.array {
             array.lengths = Some((n_elements, n_elements));
         }
     }
+}
+
+/// Methods of the visitor that note the type of a value.
+macro_rules! notes {
+    ($($visit:ident($type:ty) => $flag:ident,)+) => {$(
+        fn $visit<E>(self, _: $type) -> Result<(), E> {
+            self.shape.$flag = true;
+            Ok(())
+        }
+    )+};
 }
 
 /// Adds one value. Recursion ends at `DEPTH_MAX`; anything below is skipped.
@@ -130,29 +119,9 @@ impl<'de> Visitor<'de> for Fold<'_> {
         Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        self.shape.has_boolean = true;
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        self.shape.has_integer = true;
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        self.shape.has_integer = true;
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.shape.has_fraction = true;
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        self.shape.has_string = true;
-        Ok(())
+    notes! {
+        visit_bool(bool) => has_boolean, visit_u64(u64) => has_integer, visit_i64(i64) => has_integer,
+        visit_f64(f64) => has_fraction, visit_str(&str) => has_string,
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
@@ -173,7 +142,8 @@ impl<'de> Visitor<'de> for Fold<'_> {
                 }
             }
         }
-        array.close(length);
+        let (shortest, longest) = array.lengths.unwrap_or((length, length));
+        array.lengths = Some((shortest.min(length), longest.max(length)));
         Ok(())
     }
 

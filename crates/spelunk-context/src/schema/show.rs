@@ -5,8 +5,6 @@ use crate::name;
 
 /// The maximum length of `12345 lines of ` before a sketch.
 pub(super) const LINES_OF_BYTES: usize = 40;
-
-/// Longer keys are shortened.
 const KEY_CHARS_MAX: usize = 60;
 
 /// Objects with this many keys of one type are dictionaries.
@@ -110,7 +108,7 @@ fn of_dictionary(object: &Object, inner: Detail) -> Option<String> {
     if !types.all(|shape| of_shape(shape, inner) == first) {
         return None;
     }
-    let more = if object.others.is_some() || !object.is_seen_whole() { " or more" } else { "" };
+    let more = if object.others.is_some() || object.n_whole == 0 { " or more" } else { "" };
     let example = of_key(&object.keys.first()?.name);
     Some(format!("{{[{}{more} keys such as {example}]: {first}}}", object.keys.len()))
 }

@@ -18,8 +18,6 @@ pub(super) const NAME_BYTES_MAX: usize = 64;
 
 /// A longer value is data.
 const VALUE_BYTES_MAX: usize = 4096;
-
-/// Blanks used to align names and values.
 const BLANKS_MAX: usize = 32;
 
 /// A shorter value is too weak for a secret, and too often a word of code.

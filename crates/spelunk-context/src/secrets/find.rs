@@ -32,7 +32,6 @@ pub fn find_secrets(text: &str) -> Vec<SecretSpan> {
     spans_of(text.as_bytes(), finds_in(text.as_bytes(), 0, text.len()))
 }
 
-/// The spans covered by finds in a text, sorted and not overlapping.
 pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
     for find in joined(finds) {
@@ -95,7 +94,6 @@ pub(super) fn joined(mut finds: Vec<Find>) -> Vec<Find> {
     apart
 }
 
-/// The parts of a range that are neither line breaks nor empty.
 fn lines_of(text: &[u8], bytes: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut start = bytes.start;
     let lines = text[bytes].split_inclusive(|&byte| byte == b'\n').map(move |line| {
@@ -120,7 +118,7 @@ impl Engine {
         let mut starts = Starts::default();
         let mut keywords: Vec<Vec<(&str, usize)>> = vec![Vec::new()];
         for (rule_idx, rule) in RULES.iter().enumerate() {
-            for &keyword in rule.keywords {
+            for keyword in rule.keywords.split('|') {
                 let new = u8::try_from(keywords.len()).expect("there are fewer keywords than labels");
                 keywords.push(Vec::new());
                 starts.labels_of(
@@ -172,20 +170,14 @@ impl Compiled {
             return assigned::find_at(text, at);
         }
         let head = self.head.find(window)?.end();
-        let length = match rule.judge {
-            Judge::KeyBody => key_body_bytes(&window[head..])?,
-            Judge::Random
-            | Judge::RandomWords
-            | Judge::Wordless
-            | Judge::Form
-            | Judge::Cookie
-            | Judge::Assigned => {
-                let length = self.value.find(&window[head..])?.end();
-                // A value does not extend into the header or footer of a key.
-                match memchr::memmem::find(&window[head..head + length], b"-----") {
-                    Some(dashes) => self.value.find(&window[head..head + dashes])?.end(),
-                    None => length,
-                }
+        let length = if rule.judge == Judge::KeyBody {
+            key_body_bytes(&window[head..])?
+        } else {
+            let length = self.value.find(&window[head..])?.end();
+            // A value does not extend into the header or footer of a key.
+            match memchr::memmem::find(&window[head..head + length], b"-----") {
+                Some(dashes) => self.value.find(&window[head..head + dashes])?.end(),
+                None => length,
             }
         };
         let (start, end) = (at + head, at + head + length);
@@ -212,7 +204,6 @@ impl Compiled {
     }
 }
 
-/// Header lines that may precede the body of a key.
 const KEY_HEADERS: [&[u8]; 6] =
     [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Charset:", b"Hash:"];
 

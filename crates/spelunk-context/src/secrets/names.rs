@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path};
 
+use crate::name::is_listed;
+
 /// Whether the path, or a directory that contains it, is typical of secrets.
 pub(crate) fn is_secret(path: &Path) -> bool {
     let parts = parts_of(path);
@@ -27,7 +29,6 @@ fn parts_of(path: &Path) -> Vec<String> {
     parts.collect()
 }
 
-/// Every file in these counts as a secret.
 const SECRET_DIRECTORIES: [&str; 7] =
     [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".gcloud"];
 
@@ -35,36 +36,10 @@ const SECRET_DIRECTORIES: [&str; 7] =
 const SECRET_PAIRS: [[&str; 2]; 4] =
     [[".config", "gcloud"], [".docker", "config.json"], [".cargo", "credentials"], [".config", "gh"]];
 
-const SECRET_NAMES: [&str; 28] = [
-    ".env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".git-credentials",
-    ".dockercfg",
-    ".s3cfg",
-    ".boto",
-    ".vault-token",
-    ".terraformrc",
-    "credentials.toml",
-    "credentials.json",
-    "client_secret.json",
-    "service-account.json",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "kubeconfig",
-    "secrets.toml",
-    "vault.yml",
-    "vault.yaml",
-    "wp-config.php",
-    ".vault_pass",
-];
+const SECRET_NAMES: &str = ".env .envrc .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg \
+    .s3cfg .boto .vault-token .terraformrc credentials.toml credentials.json client_secret.json \
+    service-account.json secrets.yml secrets.yaml secrets.json kubeconfig secrets.toml vault.yml \
+    vault.yaml wp-config.php .vault_pass";
 
 const SECRET_PREFIXES: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".env."];
 
@@ -78,13 +53,11 @@ const HARMLESS_ENDS: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 fn is_secret_name(name: &str) -> bool {
     let is_harmless = HARMLESS_STARTS.iter().any(|start| name.starts_with(start))
         || HARMLESS_ENDS.iter().any(|end| name.ends_with(end));
-    if is_harmless {
-        return false;
-    }
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    SECRET_NAMES.contains(&name)
+    let is_typical = is_listed(SECRET_NAMES, name)
         || SECRET_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        || extension.is_some_and(|extension| SECRET_EXTENSIONS.contains(&extension))
+        || extension.is_some_and(|extension| SECRET_EXTENSIONS.contains(&extension));
+    is_typical && !is_harmless
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::find::{SecretSpan, find_secrets};
 use super::rules::{Judge, RULES};
 use super::watch::SecretTally;
 
-/// The beginning of a mark; the rule name and a bracket follow.
 const OPENING: &str = "[secret:";
 const MARK: &[u8] = OPENING.as_bytes();
 
@@ -43,7 +42,6 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     (Cow::Owned(redacted), redactions)
 }
 
-/// The marks of all rules.
 pub(super) fn marks() -> impl Iterator<Item = String> {
     RULES.iter().map(|rule| format!("{OPENING}{}]", rule.name))
 }
@@ -65,7 +63,7 @@ pub(crate) fn marks_in(text: &[u8]) -> SecretTally {
         // The lines of a key are one secret.
         let before = last.replace(mark).filter(|_| rule.judge == Judge::KeyBody);
         if before.is_none_or(|before| before.rule != mark.rule || before.line + 1 < line) {
-            tally.add(mark);
+            tally.add(mark.rule, || line);
         }
     }
     tally

@@ -6,64 +6,25 @@ use super::words::is_wordlike;
 const TOKEN_BITS_MIN: f64 = 3.0;
 
 /// Placeholders for a secret, anywhere in the value.
-const PLACEHOLDERS: [&[u8]; 17] = [
-    b"example",
-    b"xxxx",
-    b"changeme",
-    b"change_me",
-    b"change-me",
-    b"placeholder",
-    b"redacted",
-    b"****",
-    b"....",
-    b"sample",
-    b"replace",
-    b"0000000",
-    b"1234567890",
-    b"abcdefgh",
-    b"$(",
-    b"${",
-    b"{{",
-];
+const PLACEHOLDERS: &str = "example xxxx changeme change_me change-me placeholder redacted **** .... sample replace 0000000 \
+    1234567890 abcdefgh $( ${ {{";
 
 /// Placeholders only at the start of a word: they are short enough to occur by chance.
-const SHORT_PLACEHOLDERS: [&[u8]; 5] = [b"your", b"dummy", b"fake", b"insert", b"todo"];
+const SHORT_PLACEHOLDERS: &str = "your dummy fake insert todo";
 
 /// Words that are a whole value, in tutorials and in code.
-const WORDS: [&[u8]; 20] = [
-    b"password",
-    b"passwd",
-    b"pass",
-    b"secret",
-    b"token",
-    b"key",
-    b"none",
-    b"null",
-    b"required",
-    b"optional",
-    b"undefined",
-    b"disabled",
-    b"enabled",
-    b"username",
-    b"protected",
-    b"forgotten",
-    b"incorrect",
-    b"varchar",
-    b"nullable",
-    b"textarea",
-];
+const WORDS: &str = "password passwd pass secret token key none null required optional undefined disabled enabled \
+    username protected forgotten incorrect varchar nullable textarea";
 
-/// Whether the value is a placeholder for a secret.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
-    WORDS.contains(&lower.as_slice())
-        || PLACEHOLDERS.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
-        || SHORT_PLACEHOLDERS.iter().any(|word| begins_in(value, &lower, word))
+    WORDS.split(' ').any(|word| word.as_bytes() == lower)
+        || PLACEHOLDERS.split(' ').any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+        || SHORT_PLACEHOLDERS.split(' ').any(|word| begins_in(value, &lower, word.as_bytes()))
         || lower.ends_with(b"%s")
         || lower.iter().all(|byte| Some(byte) == lower.first())
 }
 
-/// Whether one of the words of a value begins with `word`.
 fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find_iter(lower, word).any(|at| {
         let before = at.checked_sub(1).map(|before| value[before]);
@@ -108,22 +69,10 @@ fn has_field(value: &[u8]) -> bool {
 
 /// Whether a value says little more than its own name: `my-token`, `user_password1`.
 fn names_itself(value: &[u8]) -> bool {
-    const OWN: [&str; 10] = [
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "token",
-        "apikey",
-        "api_key",
-        "api-key",
-        "credential",
-        "key",
-    ];
-    /// The maximum length of the rest of such a value.
+    const OWN: &str = "password passwd passphrase secret token apikey api_key api-key credential key";
     const REST_BYTES_MAX: usize = 5;
     let lower = value.to_ascii_lowercase();
-    let found = OWN.iter().find(|own| memchr::memmem::find(&lower, own.as_bytes()).is_some());
+    let found = OWN.split(' ').find(|own| memchr::memmem::find(&lower, own.as_bytes()).is_some());
     found.is_some_and(|own| value.len() - own.len() <= REST_BYTES_MAX)
 }
 
@@ -138,7 +87,6 @@ pub(super) fn is_cookie(value: &[u8]) -> bool {
         .any(|value| value.len() >= 8 && !is_wordlike(value) && !is_placeholder(value) && !is_label(value))
 }
 
-/// The Shannon entropy of its bytes.
 fn entropy_bits(value: &[u8]) -> f64 {
     let mut n_of = [0_u32; 256];
     for &byte in value {

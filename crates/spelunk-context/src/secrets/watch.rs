@@ -6,9 +6,9 @@ use super::Redaction;
 use super::find::{LOOK_BACK_BYTES, REDACT_REACH_BYTES, finds_in, joined};
 use super::redact::marks;
 use crate::decode::Utf16Stream;
+use crate::lines::count_newlines;
 use crate::needles::Needles;
 
-/// Secrets of one document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SecretTally {
     pub(crate) counts: BTreeMap<&'static str, u64>,
@@ -20,11 +20,9 @@ pub(crate) struct SecretTally {
     pub(crate) lacks_sought: bool,
 }
 
-/// The words of a search.
 #[derive(Debug)]
 pub(crate) struct Sought {
     pub(crate) needles: Needles,
-    /// Whether one is in the mark of a secret.
     are_in_marks: bool,
 }
 
@@ -35,19 +33,17 @@ impl Sought {
     }
 }
 
-/// Examples kept per document.
 const FIRST_MAX: usize = 5;
 
 impl SecretTally {
-    pub(super) fn add(&mut self, secret: Redaction) {
-        *self.counts.entry(secret.rule).or_default() += 1;
+    pub(super) fn add(&mut self, rule: &'static str, line: impl FnOnce() -> u64) {
+        *self.counts.entry(rule).or_default() += 1;
         if self.first.len() < FIRST_MAX {
-            self.first.push(secret);
+            self.first.push(Redaction { line: line(), rule });
         }
     }
 }
 
-/// Looks for secrets in a stream of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct SecretWatch<'s> {
     /// The words of a search, while none was found.
@@ -56,17 +52,13 @@ pub(crate) struct SecretWatch<'s> {
     has_begun: bool,
     /// The undecided bytes, and as much before them as a rule looks back.
     pending: Vec<u8>,
-    /// Where the undecided bytes begin in `pending`.
     decided: usize,
-    /// Line breaks before `pending`.
     n_lines: u64,
-    /// Where the last secret ends in `pending`.
     covered: usize,
     tally: SecretTally,
 }
 
 impl<'s> SecretWatch<'s> {
-    /// Looks for words of a search, too.
     pub(crate) fn with(sought: Option<&'s Sought>) -> Self {
         Self { sought, ..Self::default() }
     }
@@ -115,7 +107,6 @@ impl<'s> SecretWatch<'s> {
         self.sought.is_some_and(|sought| !sought.are_in_marks)
     }
 
-    /// Looks for the words of the search from here on.
     fn seek(&mut self, text: &[u8], from: usize) {
         self.sought = self.sought.filter(|sought| sought.needles.find(text, from).is_none());
     }
@@ -130,11 +121,8 @@ impl<'s> SecretWatch<'s> {
     fn decide(&mut self, text: &[u8], to: usize) {
         for find in joined(finds_in(text, self.decided, to)) {
             if find.bytes.start >= self.covered {
-                *self.tally.counts.entry(find.rule()).or_default() += 1;
-                if self.tally.first.len() < FIRST_MAX {
-                    let before = memchr::memchr_iter(b'\n', &text[..find.bytes.start]).count() as u64;
-                    self.tally.first.push(Redaction { line: self.n_lines + before + 1, rule: find.rule() });
-                }
+                let line = || self.n_lines + count_newlines(&text[..find.bytes.start]) + 1;
+                self.tally.add(find.rule(), line);
             }
             self.covered = self.covered.max(find.bytes.end);
         }
@@ -144,7 +132,7 @@ impl<'s> SecretWatch<'s> {
     /// Drops decided bytes, except those that a rule may look back at.
     fn forget(&mut self) {
         let n_dropped = self.decided.saturating_sub(LOOK_BACK_BYTES);
-        self.n_lines += memchr::memchr_iter(b'\n', &self.pending[..n_dropped]).count() as u64;
+        self.n_lines += count_newlines(&self.pending[..n_dropped]);
         self.pending.drain(..n_dropped);
         self.decided -= n_dropped;
         self.covered = self.covered.saturating_sub(n_dropped);

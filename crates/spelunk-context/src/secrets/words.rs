@@ -32,7 +32,6 @@ const PAIRS: [&[u8; 26]; 26] = [
     b"ndffsdfdnaaggdlaabhbgceahj",
 ];
 
-/// The letter for chance in the table.
 const CHANCE: u8 = b'k';
 
 /// The weight of other transitions, in half bits: words rarely continue after a digit, never after a sign.

@@ -29,7 +29,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format by the end of the name, in any case.
     pub(crate) fn of(name: &str) -> Option<Self> {
         const ENDS: [(&str, Format); 5] = [
             (".zip", Format::Zip),
@@ -45,9 +44,7 @@ impl Format {
 
 #[derive(Debug)]
 pub(crate) struct Unpacked {
-    /// In the scratch directory.
     pub(crate) path: PathBuf,
-    /// The path within the archive.
     pub(crate) relative: String,
     pub(crate) bytes: u64,
 }
@@ -99,7 +96,6 @@ impl Stop {
 }
 
 pub(crate) struct Unpacking<'a> {
-    /// Its name in reports.
     pub(crate) archive: &'a str,
     pub(crate) filter: &'a Filter<'a>,
     /// Whether a glob includes the archive, and thus all its entries.
@@ -111,18 +107,6 @@ pub(crate) struct Unpacking<'a> {
     /// Entries recognised so far, whether taken or not.
     pub(crate) n_seen: u64,
     pub(crate) bytes: u64,
-}
-
-enum CopyOutcome {
-    Whole {
-        bytes: u64,
-    },
-    Skipped(SkipReason),
-    /// The input ended after this many bytes.
-    Torn {
-        bytes: u64,
-        error: io::Error,
-    },
 }
 
 impl Unpacking<'_> {
@@ -172,43 +156,40 @@ impl Unpacking<'_> {
             return Ok(());
         }
         let (mut file, path) = self.scratch.create().map_err(Stop::Scratch)?;
-        let kept = self.copy(&mut file, &head, error, input, packed);
-        match kept {
-            Ok(CopyOutcome::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
-            Ok(CopyOutcome::Skipped(reason)) => {
-                Scratch::discard(&path);
-                self.skip(reason, &relative);
-            }
-            Ok(CopyOutcome::Torn { bytes, error }) => {
-                if torn == Torn::Stop {
-                    Scratch::discard(&path);
-                    return Err(Stop::of(error));
+        let copied = self.copy(&mut file, &head, error, input, packed);
+        let is_kept = match &copied {
+            Ok(Some((bytes, error))) => error.is_none() || (torn == Torn::Keep && *bytes > 0),
+            Ok(None) | Err(_) => false,
+        };
+        if !is_kept {
+            Scratch::discard(&path);
+        }
+        match copied? {
+            None => self.skip(SkipReason::TooLarge, &relative),
+            Some((_, Some(error))) if torn == Torn::Stop => return Err(Stop::of(error)),
+            Some((bytes, error)) => {
+                if error.is_some() {
+                    self.skip(SkipReason::Damaged, &relative);
                 }
-                self.skip(SkipReason::Damaged, &relative);
-                if torn == Torn::Keep && bytes > 0 {
+                if is_kept {
                     (self.found)(Unpacked { path, relative, bytes });
-                } else {
-                    Scratch::discard(&path);
                 }
-            }
-            Err(stop) => {
-                Scratch::discard(&path);
-                return Err(stop);
             }
         }
         Ok(())
     }
 
+    /// Copies an entry, and returns its length and the error that ended it early; `None` for a bomb.
     fn copy(
         &mut self,
         file: &mut std::fs::File,
         head: &[u8],
-        error: Option<io::Error>,
+        mut error: Option<io::Error>,
         input: &mut dyn Read,
         packed: &dyn Fn() -> u64,
-    ) -> Result<CopyOutcome, Stop> {
+    ) -> Result<Option<(u64, Option<io::Error>)>, Stop> {
         let mut bytes = 0;
-        let (mut buffer, mut error) = (head.to_vec(), error);
+        let mut buffer = head.to_vec();
         loop {
             let n = buffer.len() as u64;
             bytes += n;
@@ -217,22 +198,21 @@ impl Unpacking<'_> {
                 return Err(Stop::TooLarge);
             }
             if self.limits.is_bomb(bytes, packed()) {
-                return Ok(CopyOutcome::Skipped(SkipReason::TooLarge));
+                return Ok(None);
             }
             file.write_all(&buffer).map_err(Stop::Scratch)?;
-            if let Some(error) = error {
-                return Ok(CopyOutcome::Torn { bytes, error });
+            if error.is_some() {
+                return Ok(Some((bytes, error)));
             }
             buffer.clear();
             error = fill(input, BUFFER_BYTES, &mut buffer);
             if buffer.is_empty() && error.is_none() {
-                return Ok(CopyOutcome::Whole { bytes });
+                return Ok(Some((bytes, None)));
             }
         }
     }
 }
 
-/// What to do with an entry whose end is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Torn {
     Keep,
@@ -242,8 +222,6 @@ enum Torn {
 }
 
 const BUFFER_BYTES: usize = 64 * 1024;
-
-/// Characters of an entry's name shown in a report.
 const NAME_CHARS_SHOWN_MAX: usize = 200;
 
 /// An entry that is not text need not be unpacked at all.

@@ -22,17 +22,13 @@ const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
-    /// Its name below the directory.
     pub(super) relative: String,
     pub(super) bytes: u64,
-    /// Whether it was skipped and is an image.
     pub(super) is_image: bool,
 }
 
-/// Receives a file that may be a document or an image.
 pub(super) type TakeFile<'a> = dyn FnMut(FoundFile, &mut ScanReport) -> Result<(), SourceError> + 'a;
 
-/// Calls `found` with every file that may be a document or an image.
 pub(super) fn walk(
     root: &Path,
     filter: &Filter<'_>,
@@ -126,7 +122,6 @@ fn judge(
     }
 }
 
-/// The ignore files of one directory and of those above it.
 struct Rules {
     here: Gitignore,
     above: Option<Arc<Rules>>,

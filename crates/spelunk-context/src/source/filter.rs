@@ -8,7 +8,6 @@ use super::globs::Globs;
 use crate::image::ImageKind;
 use crate::{SkipReason, SourceError, name, secrets};
 
-/// The compiled options of a scan.
 pub(crate) struct Filter<'a> {
     pub(crate) options: &'a ScanOptions,
     globs: Globs,
@@ -36,9 +35,11 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Excluded)
         } else if self.globs.names_directory(name) {
             is_ignored().then_some(SkipReason::Ignored)
-        } else if is_excluded_directory(name) {
+        } else if name::is_listed(DIRECTORIES, name) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') && !self.opens_secret_place(relative) {
+        } else if name.starts_with('.')
+            && !(self.options.allow_secrets && secrets::is_secret_place(Path::new(relative)))
+        {
             Some(SkipReason::Hidden)
         } else {
             is_ignored().then_some(SkipReason::Ignored)
@@ -77,7 +78,10 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Filtered)
         } else if is_excluded(name) && !self.globs.names(relative) {
             Some(SkipReason::Excluded)
-        } else if name.starts_with('.') && !self.globs.names_hidden(relative) && !self.opens_secret(relative)
+        } else if name.starts_with('.')
+            && !self.globs.names_hidden(relative)
+            // A hidden file is taken after all if secrets are allowed and its name indicates one.
+            && !(self.options.allow_secrets && secrets::is_secret(Path::new(relative)))
         {
             Some(SkipReason::Hidden)
         } else if is_ignored() {
@@ -89,7 +93,6 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether a glob includes this archive, and thus all its entries.
     pub(crate) fn includes_archive(&self, relative: &str) -> bool {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
@@ -107,17 +110,6 @@ impl<'a> Filter<'a> {
         self.against(Path::new(relative), relative, || false, is_included, is_excluded_file)
     }
 
-    /// Whether a hidden file is taken after all: secrets are allowed, and its name indicates one.
-    fn opens_secret(&self, relative: &str) -> bool {
-        self.options.allow_secrets && secrets::is_secret(Path::new(relative))
-    }
-
-    /// Like `opens_secret`, for a directory.
-    fn opens_secret_place(&self, relative: &str) -> bool {
-        self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
-    }
-
-    /// Whether the name indicates a secret that was not allowed.
     pub(super) fn is_secret(&self, path: &Path, relative: &str) -> bool {
         !self.options.allow_secrets && secrets::is_secret(path) && !self.globs.allows_secret(relative)
     }
@@ -132,22 +124,8 @@ impl<'a> Filter<'a> {
 const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
 /// Default exclusions: files that are rarely meant when a directory is named. Paths that the user names are exempt.
-const DIRECTORIES: [&str; 14] = [
-    ".git",
-    "node_modules",
-    "vendor",
-    ".venv",
-    "__pycache__",
-    ".tox",
-    ".eggs",
-    "dist",
-    "build",
-    "target",
-    "out",
-    ".next",
-    ".idea",
-    ".vscode",
-];
+const DIRECTORIES: &str =
+    ".git node_modules vendor .venv __pycache__ .tox .eggs dist build target out .next .idea .vscode";
 
 const EXTENSIONS: [&str; 24] = [
     "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz",
@@ -156,19 +134,8 @@ const EXTENSIONS: [&str; 24] = [
 
 const FILE_ENDS: [&str; 4] = ["~", ".min.js", ".min.css", ".d.ts"];
 
-const FILE_NAMES: [&str; 7] = [
-    "package-lock.json",
-    "yarn.lock",
-    "Gemfile.lock",
-    "poetry.lock",
-    "Cargo.lock",
-    "pnpm-lock.yaml",
-    "composer.lock",
-];
-
-fn is_excluded_directory(name: &str) -> bool {
-    DIRECTORIES.contains(&name)
-}
+const FILE_NAMES: &str =
+    "package-lock.json yarn.lock Gemfile.lock poetry.lock Cargo.lock pnpm-lock.yaml composer.lock";
 
 /// Never entered, whatever a glob says.
 pub(super) fn is_workspace(name: &str) -> bool {
@@ -177,7 +144,7 @@ pub(super) fn is_workspace(name: &str) -> bool {
 
 fn is_excluded_file(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    FILE_NAMES.contains(&name)
+    name::is_listed(FILE_NAMES, name)
         || FILE_ENDS.iter().any(|end| name.ends_with(end))
         || extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }

@@ -27,7 +27,6 @@ impl Globs {
         })
     }
 
-    /// Whether the user excluded this file or directory.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.any.is_match(path)
     }
@@ -46,17 +45,14 @@ impl Globs {
         self.include.dotted.is_match(path) || self.allows_secret(path)
     }
 
-    /// Whether this directory's name is a part of a glob.
     pub(crate) fn names_directory(&self, name: &str) -> bool {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
 
-    /// Whether this directory's name is a part of a glob that allows secrets.
     pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
         self.allow_secret.parts.contains(name)
     }
 
-    /// Whether secrets in this file may be read.
     pub(crate) fn allows_secret(&self, path: &str) -> bool {
         self.allow_secret.any.is_match(path)
     }
@@ -68,9 +64,7 @@ struct Globset {
     any: GlobSet,
     /// Globs whose last part is more specific than "everything": `*.svg` asks for drawings, `src/**` does not.
     explicit: GlobSet,
-    /// Globs whose last part begins with a dot.
     dotted: GlobSet,
-    /// Every part without wildcards.
     parts: BTreeSet<String>,
 }
 

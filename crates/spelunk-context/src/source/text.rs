@@ -6,13 +6,10 @@ use std::borrow::Cow;
 use spelunk_types::ScanOptions;
 
 use super::Filter;
-use crate::decode::{self, HEAD_BYTES};
+use crate::decode::{self, HEAD_BYTES, MARK};
 use crate::extract::{self, ExtractKind};
 use crate::name::printable_text;
 use crate::secrets::redact;
-
-/// The byte order mark.
-const MARK: char = '\u{feff}';
 
 /// The name a text is cited by; `text` if it has none.
 pub(crate) fn name(given: &str) -> String {

@@ -8,10 +8,8 @@ use super::partition::estimate_tokens;
 use super::plain;
 use crate::lines::count_newlines;
 
-/// A chunk that has no number yet.
 #[derive(Default)]
 pub(super) struct Draft {
-    /// The end of its span.
     pub(super) end: usize,
     pub(super) units: u64,
     pub(super) overlap: Overlap,
@@ -19,7 +17,6 @@ pub(super) struct Draft {
     pub(super) shell: Option<Shell>,
 }
 
-/// How much of the previous chunk is repeated.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) enum Overlap {
     #[default]
@@ -28,7 +25,6 @@ pub(super) enum Overlap {
     Bytes(usize),
 }
 
-/// The chunks, and the number of lines in the text.
 pub(super) fn assemble(
     text: &str,
     drafts: Vec<Draft>,
@@ -75,7 +71,6 @@ pub(super) fn assemble(
     (chunks, n_lines)
 }
 
-/// The lines of a body inside a span that begins on `line`.
 fn lines_of(bytes: &[u8], body: &Range<u64>, start: usize, line: u64) -> std::ops::RangeInclusive<u64> {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
     let first = line + count_newlines(bytes.get(start..at(body.start)).unwrap_or_default());
@@ -84,10 +79,8 @@ fn lines_of(bytes: &[u8], body: &Range<u64>, start: usize, line: u64) -> std::op
 }
 
 fn prelude_at(bytes: &[u8], range: Range<usize>) -> Prelude {
-    let first = 1 + count_newlines(bytes.get(..range.start).unwrap_or_default());
-    let inner = bytes.get(range.clone()).unwrap_or_default();
-    let last = first + count_newlines(inner) - u64::from(inner.ends_with(b"\n"));
-    Prelude { span: range.start as u64..range.end as u64, lines: first..=last }
+    let span = range.start as u64..range.end as u64;
+    Prelude { lines: lines_of(bytes, &span, 0, 1), span }
 }
 
 /// The start of the overlap with the previous chunk; the overlap is always shorter than that chunk.

@@ -6,7 +6,6 @@ use crate::kind::delimited::{Rows, Shape, is_line_end};
 use crate::lines::{is_blank, line_marks};
 use crate::pack::{Mark, Strength};
 
-/// A mark after each row; units are rows without the header.
 pub(super) fn row_marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item = Mark> + 't {
     let mut start = shape.header.end;
     let mut n_rows = 0;
@@ -16,16 +15,6 @@ pub(super) fn row_marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item 
         start = end;
         Mark { at: end, strength: Strength::Item, units: n_rows }
     })
-}
-
-/// JSON lines: one value per line. A line that is not JSON is still a line.
-pub(super) fn record_marks(text: &str) -> impl Iterator<Item = Mark> {
-    line_marks(text, |_, _| Strength::Item)
-}
-
-/// Markup, settings and unknown formats: all lines are equally good.
-pub(super) fn plain_marks(text: &str) -> impl Iterator<Item = Mark> {
-    line_marks(text, |_, _| Strength::Sentence)
 }
 
 /// Custom kinds: a line that matches their pattern begins a unit that should stay whole.

@@ -134,7 +134,6 @@ pub fn render(chunk: &Chunk, text: &str) -> String {
     [prelude, line_end, part(text, &chunk.overlap), part(text, &chunk.span)].concat()
 }
 
-/// The text of a span; empty if it is not in the text.
 pub(crate) fn part<'t>(text: &'t str, span: &Span) -> &'t str {
     let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let range: Range<usize> = to_usize(span.start)..to_usize(span.end);

@@ -1,6 +1,7 @@
 //! Source code: definitions are kept whole. They are found by how lines begin, and so are imports.
 
 use crate::lines::{is_blank, line_marks};
+use crate::name::shortened;
 use crate::pack::{Mark, Strength};
 
 mod line_rule;
@@ -9,10 +10,8 @@ mod prelude;
 pub(super) use line_rule::places;
 pub(super) use prelude::prelude_of;
 
-/// A line before which code can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CutPoint {
-    /// The start of the line.
     pub(super) at: usize,
     pub(super) strength: Strength,
 }
@@ -49,10 +48,7 @@ pub(super) fn scope_of(text: &str, at: usize) -> Option<String> {
         // A line with only a bracket is not informative.
         line.contains(char::is_alphabetic) && indent_of(line) < indent && !is_closing
     })?;
-    Some(
-        crate::name::shortened(outer.trim().trim_end_matches(['{', ':']).trim_end(), SCOPE_CHARS_MAX)
-            .into_owned(),
-    )
+    Some(shortened(outer.trim().trim_end_matches(['{', ':']).trim_end(), SCOPE_CHARS_MAX))
 }
 
 fn indent_of(line: &str) -> usize {

@@ -18,7 +18,6 @@ const DEPTH_MAX: usize = 16;
 /// The minimum room for a chunk of JSON; with less, it is cut like text.
 pub(super) const BYTES_MIN: usize = 64;
 
-/// The boundaries between the elements or keys of the outermost value.
 pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
     let mut boundaries = Vec::new();
     let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
@@ -32,7 +31,6 @@ pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
 
 pub(super) struct Cutting {
     pub(super) pieces: Vec<Draft>,
-    /// Elements or keys of the outermost value.
     pub(super) elements: u64,
 }
 
@@ -109,12 +107,10 @@ struct Level<'t> {
     open: String,
     close: String,
     path: String,
-    /// The index of the next child.
     idx: u64,
     group: Option<Group>,
 }
 
-/// Adjacent children that go into one piece.
 struct Group {
     body: Range<usize>,
     next: usize,
@@ -125,7 +121,7 @@ struct Group {
 
 impl<'t> Level<'t> {
     fn new(children: Children<'t>, outer_open: &str, outer_close: &str, path: String) -> Self {
-        let (open, close) = if children.is_object() { ('{', '}') } else { ('[', ']') };
+        let (open, close) = if children.is_object { ('{', '}') } else { ('[', ']') };
         Self {
             children,
             open: format!("{outer_open}{open}"),
@@ -195,12 +191,12 @@ impl<'t> Cutter<'t> {
                 return Some(Level::new(children, &open, &level.close, path));
             }
             _ if has_room && first == Some(b'"') => self.take_string(child, &open, &level.close, &path),
-            _ => self.take_raw(child, &path),
+            // It cannot be made a valid value again.
+            _ => self.pieces.push(draft(child.next, None, 1, path)),
         }
         None
     }
 
-    /// Splits a long string into several, each with part of the characters.
     fn take_string(&mut self, child: &Child, open: &str, close: &str, path: &str) {
         let room = self.bytes_max.saturating_sub(open.len() + close.len() + 2).max(1);
         let end = child.value.end - 1;
@@ -217,11 +213,6 @@ impl<'t> Cutter<'t> {
             self.pieces.push(draft(end, Some(shell), u64::from(is_last), path.to_owned()));
             start = at;
         }
-    }
-
-    /// A child that cannot be made a valid value again.
-    fn take_raw(&mut self, child: &Child, path: &str) {
-        self.pieces.push(draft(child.next, None, 1, path.to_owned()));
     }
 
     fn flush(&mut self, level: &Level<'_>) {
@@ -256,7 +247,8 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     // The last escape near the cut. A backslash begins one if an even number of them precede it.
     let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
     let mut cut = at;
-    let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;
+    let before = bytes.get(range.start..reach).unwrap_or_default().iter().rev();
+    let mut position = reach - before.take_while(|&&byte| byte == b'\\').count() % 2;
     while position < at {
         let length = match (bytes.get(position), bytes.get(position + 1)) {
             (Some(b'\\'), Some(b'u')) if is_high_half(bytes, position) => 2 * ESCAPE_BYTES,
@@ -270,10 +262,6 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
         position += length;
     }
     if cut > range.start { text.floor_char_boundary(cut) } else { at }
-}
-
-fn trailing_backslashes(bytes: &[u8], range: Range<usize>) -> usize {
-    bytes.get(range).unwrap_or_default().iter().rev().take_while(|&&byte| byte == b'\\').count()
 }
 
 /// Whether there is a `\uD83D` here, which needs the escape after it.

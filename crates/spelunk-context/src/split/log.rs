@@ -6,11 +6,11 @@ use crate::lines::{is_blank, line_marks, lines};
 use crate::pack::{Mark, Strength};
 
 pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {
-    let mut trace = Trace { is_open: false };
+    let mut is_in_trace = false;
     let is_timed = is_timed(text);
     line_marks(text, move |rest, bytes| {
         let line = rest.get(..bytes).unwrap_or_default();
-        let continues = if is_timed { !is_log_start(line) } else { trace.continues_with(line) };
+        let continues = if is_timed { !is_log_start(line) } else { continues_trace(&mut is_in_trace, line) };
         if continues { Strength::Sentence } else { Strength::Item }
     })
 }
@@ -27,22 +27,14 @@ fn is_timed(text: &str) -> bool {
     n_starts > 0 && n_starts * 2 >= n_lines
 }
 
-/// Whether the previous lines belong to a stack trace.
-struct Trace {
-    is_open: bool,
-}
-
-impl Trace {
-    fn continues_with(&mut self, line: &[u8]) -> bool {
-        const STARTS: [&[u8]; 6] =
-            [b"Caused by", b"Traceback", b"at ", b"... ", b"Suppressed:", b"goroutine "];
-        let is_indented = matches!(line.first(), Some(b' ' | b'\t'));
-        if is_blank(line) || is_indented || STARTS.iter().any(|start| line.starts_with(start)) {
-            self.is_open = !is_blank(line);
-            return true;
-        }
-        // The last line of a Python trace names the error and is not indented. One such line, no more.
-        let was_open = std::mem::replace(&mut self.is_open, false);
-        was_open && !is_log_start(line)
+/// Whether a line continues a record; `is_in_trace` says whether the lines before belong to a stack trace.
+fn continues_trace(is_in_trace: &mut bool, line: &[u8]) -> bool {
+    const STARTS: [&[u8]; 6] = [b"Caused by", b"Traceback", b"at ", b"... ", b"Suppressed:", b"goroutine "];
+    let is_indented = matches!(line.first(), Some(b' ' | b'\t'));
+    if is_blank(line) || is_indented || STARTS.iter().any(|start| line.starts_with(start)) {
+        *is_in_trace = !is_blank(line);
+        return true;
     }
+    // The last line of a Python trace names the error and is not indented. One such line, no more.
+    std::mem::take(is_in_trace) && !is_log_start(line)
 }

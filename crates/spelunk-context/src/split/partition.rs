@@ -11,13 +11,11 @@ use super::target::{partitions_expected, target_records, target_rows, target_uni
 use super::{by_line, code, json, log, plain, prose, slice};
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, CustomKind, Detected};
-use crate::lines::count_lines;
+use crate::lines::{count_lines, line_marks};
 use crate::pack::{Cut, Mark, SpanSizes, Strength, group};
 
 /// Bytes that count as one token. Providers count differently; this is for planning.
 const TOKEN_BYTES: u64 = 4;
-
-/// The share of the ceiling that imports, a header or an overlap may use.
 const BESIDE_SHARE: usize = 8;
 
 /// The maximum number of chunks that the target of a type makes of one document; chunks of longer documents are larger.
@@ -133,12 +131,10 @@ impl<'l> Partitioner<'l> {
         (lines, elements.map_or(Units::Lines(lines), Units::Elements))
     }
 
-    /// The maximum size of a rendered chunk in bytes.
     fn bytes_max(&self) -> usize {
         usize::try_from(self.limits.chunk_tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Like `bytes_max`, without the prelude and overlap.
     fn bytes_own_max(&self) -> usize {
         self.bytes_max() - self.bytes_max() / BESIDE_SHARE
     }
@@ -238,7 +234,7 @@ impl<'l> Partitioner<'l> {
         let target = own.unwrap_or_else(|| target_records(self.limits, text)).max(1);
         let target = self.long(target, text);
         let room = SpanSizes::exactly(target, self.bytes_own_max());
-        by_lines(text, by_line::record_marks(text), &room, &|_| Overlap::None)
+        by_lines(text, line_marks(text, |_, _| Strength::Item), &room, &|_| Overlap::None)
     }
 
     fn log(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
@@ -267,7 +263,7 @@ impl<'l> Partitioner<'l> {
     fn other(&self, text: &str, target: u64) -> Drafts {
         let room = SpanSizes::exactly(self.long(target, text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_other_lines);
-        by_lines(text, by_line::plain_marks(text), &room, &|_| overlap)
+        by_lines(text, line_marks(text, |_, _| Strength::Sentence), &room, &|_| overlap)
     }
 
     fn plain(&self, text: &str) -> Drafts {
@@ -313,7 +309,7 @@ fn name_sections(text: &str, drafts: &mut [Draft]) {
         while let Some(heading) = headings.next_if(|heading| heading.at <= start) {
             under = Some(heading);
         }
-        draft.scope = under.as_ref().map(|heading| crate::name::shortened(&heading.title, 100).into_owned());
+        draft.scope = under.as_ref().map(|heading| crate::name::shortened(&heading.title, 100));
         start = draft.end as u64;
     }
 }

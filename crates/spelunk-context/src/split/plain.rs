@@ -4,7 +4,6 @@ use super::{prose, slice};
 use crate::lines::count_newlines;
 use crate::pack::{Cut, Mark, SpanSizes, group};
 
-/// Cuts of at most `bytes_max`.
 pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
     let marks = prose::marks(text).map(|mark| Mark { units: mark.at as u64, ..mark });
     let mut cuts = group(text, marks, &SpanSizes::of_bytes(bytes_max));

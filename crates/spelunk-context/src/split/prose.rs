@@ -53,11 +53,9 @@ pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {
     })
 }
 
-/// The open code fence, if any.
 #[derive(Debug, Default)]
 struct Fence {
     open: Option<(u8, usize)>,
-    /// Whether the current line opened it.
     is_opening: bool,
 }
 

@@ -3,36 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::store::ContextId;
-
-/// The kind of access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Action {
-    List,
-    Peek,
-    Grep,
-    Page,
-    Load,
-    Search,
-}
-
-spelunk_types::named! { Action {
-    List = "list", Peek = "peek", Grep = "grep", Page = "page", Load = "load", Search = "search",
-} }
-
-/// One access.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccessEntry {
-    /// The kind of access.
-    pub action: Action,
-    /// The context accessed; `None` for all of them.
-    pub context: Option<ContextId>,
-    /// The pattern or page, at most 200 characters.
-    pub detail: String,
-    /// The time of access.
-    pub at_ms: u64,
-}
+use crate::store::{AccessEntry, Action, ContextId};
 
 /// Totals so far, including dropped entries.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +36,8 @@ impl AccessLog {
 
     pub(crate) fn note(&mut self, action: Action, context: Option<ContextId>, detail: &str, at_ms: u64) {
         *self.totals.entry(action).or_default() += 1;
-        let detail = crate::name::shortened(detail, DETAIL_CHARS_MAX).into_owned();
-        self.entries.push_back(AccessEntry { action, context, detail, at_ms });
+        let detail = crate::name::shortened(detail, DETAIL_CHARS_MAX);
+        self.entries.push_back(AccessEntry { at_ms, action, context, detail });
         if self.entries.len() > self.entries_max {
             self.entries.drain(..self.entries.len() - self.entries_kept);
         }

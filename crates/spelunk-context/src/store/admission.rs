@@ -135,13 +135,11 @@ impl ContextStore {
     }
 }
 
-/// The format of a text; `None` if it is unknown.
 fn type_of(name: &str, head: &str) -> Option<String> {
     let found = Detector::default().detect(name, head).content_type;
     (found != ContentType::Unknown).then(|| found.name().to_owned())
 }
 
-/// A readable source, the text that came with it, and its metadata.
 #[derive(Debug, Clone)]
 pub(super) struct Admitted {
     source: ContextSource,
@@ -158,7 +156,6 @@ impl Admitted {
     }
 }
 
-/// Why a file may not be read.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// It cannot be read, or has no text.
@@ -223,15 +220,7 @@ fn check_description(new: &NewContext) -> Result<(), StoreError> {
     let id = &new.id;
     check_length(id, "name", new.name.len(), 0, NAME_BYTES_MAX)?;
     check_length(id, "content type", new.content_type.as_ref().map_or(0, String::len), 0, KEY_BYTES_MAX)?;
-    if new.metadata.len() > METADATA_ENTRIES_MAX {
-        return Err(StoreError::DescriptionTooLong {
-            id: id.to_string(),
-            what: "metadata",
-            size: new.metadata.len() as u64,
-            size_max: METADATA_ENTRIES_MAX as u64,
-            unit: "entries",
-        });
-    }
+    check_size((id, "metadata"), new.metadata.len(), METADATA_ENTRIES_MAX, "entries")?;
     for (key, value) in &new.metadata {
         check_length(id, "metadata key", key.len(), 0, KEY_BYTES_MAX)?;
         check_length(id, "metadata value", value.len(), 0, VALUE_BYTES_MAX)?;
@@ -249,17 +238,20 @@ fn check_length(
     if bytes < bytes_min {
         return Err(StoreError::DescriptionEmpty { id: id.to_string(), what });
     }
-    if bytes > bytes_max {
-        let (size, size_max) = (bytes as u64, bytes_max as u64);
-        return Err(StoreError::DescriptionTooLong {
-            id: id.to_string(),
-            what,
-            size,
-            size_max,
-            unit: "bytes",
-        });
+    check_size((id, what), bytes, bytes_max, "bytes")
+}
+
+fn check_size(
+    (id, what): (&ContextId, &'static str),
+    size: usize,
+    size_max: usize,
+    unit: &'static str,
+) -> Result<(), StoreError> {
+    if size <= size_max {
+        return Ok(());
     }
-    Ok(())
+    let (id, size, size_max) = (id.to_string(), size as u64, size_max as u64);
+    Err(StoreError::DescriptionTooLong { id, what, size, size_max, unit })
 }
 
 /// The path of a local `file:` URI; `None` for another scheme.

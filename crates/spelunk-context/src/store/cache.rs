@@ -10,10 +10,10 @@ use crate::store::revision::Stamp;
 /// Texts under a budget. Their total length never exceeds it.
 #[derive(Debug)]
 pub(crate) struct ContentCache {
-    bytes_max: u64,
+    pub(crate) bytes_max: u64,
     /// The size down to which texts are evicted to make room for a new one.
     bytes_after_eviction: u64,
-    bytes: u64,
+    pub(crate) bytes: u64,
     n_ticks: u64,
     texts: HashMap<ContextId, (Rank, Cached)>,
 }
@@ -30,14 +30,12 @@ pub(crate) struct Cached {
     pub(crate) heat: Heat,
 }
 
-/// Cold texts are evicted before hot ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Heat {
     Cold,
     Hot,
 }
 
-/// Heat, then the tick of the last use.
 type Rank = (Heat, u64);
 
 impl ContentCache {
@@ -50,14 +48,6 @@ impl ContentCache {
             n_ticks: 0,
             texts: HashMap::new(),
         }
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(crate) fn bytes_max(&self) -> u64 {
-        self.bytes_max
     }
 
     pub(crate) fn n_texts(&self) -> usize {
@@ -79,7 +69,6 @@ impl ContentCache {
         self.bytes += bytes;
     }
 
-    /// Returns the text with this id and marks it as most recently used.
     pub(crate) fn touch(&mut self, id: &str) -> Option<Cached> {
         self.n_ticks += 1;
         let (rank, cached) = self.texts.get_mut(id)?;
@@ -87,7 +76,6 @@ impl ContentCache {
         Some(cached.clone())
     }
 
-    /// Removes one text and returns its size; 0 if it was not cached.
     pub(crate) fn remove(&mut self, id: &str) -> u64 {
         let Some((_, cached)) = self.texts.remove(id) else { return 0 };
         let bytes = cached.text.len() as u64;
@@ -95,7 +83,6 @@ impl ContentCache {
         bytes
     }
 
-    /// Evicts until at most `bytes_target` remain or the cache is empty.
     pub(crate) fn evict_to(&mut self, bytes_target: u64) -> usize {
         if self.bytes <= bytes_target {
             return 0;

@@ -48,11 +48,15 @@ impl Catalogue {
         self.places.get(self.place_of.get(id)?)
     }
 
+    /// Whether this registration was neither replaced nor removed.
+    pub(crate) fn has(&self, entry: &Entry) -> bool {
+        self.get(entry.context.id.as_str()).is_some_and(|now| now.generation == entry.generation)
+    }
+
     pub(crate) fn contains(&self, id: &str) -> bool {
         self.place_of.contains_key(id)
     }
 
-    /// Entries in registration order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.places.values()
     }
@@ -100,7 +104,8 @@ impl Catalogue {
                 Some(entry) if !entry.context.policy.is_durable() => {}
                 Some(entry) => {
                     context.access.add(&entry.unsaved);
-                    let is_same = is_same_registration(&entry.context, &context);
+                    let is_same = entry.context.registered_at_ms == context.registered_at_ms
+                        && entry.context.source == context.source;
                     entry.context = Arc::new(context);
                     if !is_same {
                         self.n_generations += 1;
@@ -113,7 +118,6 @@ impl Catalogue {
         changed
     }
 
-    /// Marks the accesses counted in `saved` as written to disk.
     pub(crate) fn settle(&mut self, saved: &Self) {
         for entry in saved.iter() {
             let Some(place) = self.place_of.get(entry.context.id.as_str()) else { continue };
@@ -140,8 +144,4 @@ impl Catalogue {
             self.places.remove(&place);
         }
     }
-}
-
-fn is_same_registration(ours: &Context, theirs: &Context) -> bool {
-    ours.registered_at_ms == theirs.registered_at_ms && ours.source == theirs.source
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::name::{printable_text, shortened};
 use crate::store::{Context, ContextKind, ContextSource, IdFault, LoadPolicy, StoreError};
 use crate::{ContentType, Structure};
 
@@ -24,10 +25,7 @@ impl ContextId {
         let id = id.as_ref();
         match fault_of(id) {
             None => Ok(Self(id.into())),
-            Some(why) => {
-                let printable = crate::name::printable_text(id);
-                Err(StoreError::BadId { id: crate::name::shortened(&printable, 60).into_owned(), why })
-            }
+            Some(why) => Err(StoreError::BadId { id: shortened(&printable_text(id), 60), why }),
         }
     }
 
@@ -44,7 +42,7 @@ fn fault_of(id: &str) -> Option<IdFault> {
         Some(IdFault::TooLong)
     } else if id.trim() != id {
         Some(IdFault::SpaceAtTheEnds)
-    } else if crate::name::printable_text(id) != id {
+    } else if printable_text(id) != id {
         Some(IdFault::Control)
     } else if ContextId::RESERVED.contains(&id) {
         Some(IdFault::Reserved)
@@ -110,7 +108,6 @@ impl ContextSource {
         if let Self::File(path) = self { Some(path) } else { None }
     }
 
-    /// The digest of a text supplied at registration.
     pub(super) fn inline_digest(&self) -> Option<&str> {
         if let Self::Inline { digest, .. } = self { Some(digest) } else { None }
     }

@@ -196,13 +196,11 @@ impl Explain for StoreError {
     }
 }
 
-/// The process that holds the lock, if known.
 fn holder(pid: Option<u32>) -> String {
     let known = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
     format!("another process{known}")
 }
 
-/// The words in backticks, joined by `between`.
 fn ticked(words: &[String], between: &str) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(between)
 }

@@ -105,14 +105,13 @@ impl<'a> Factory<'a> {
         kind: &ContextKind,
     ) -> Result<(Vec<Arc<Context>>, Vec<ContextId>), StoreError> {
         const N_ATTEMPTS: usize = 3;
-        let mut n_left = N_ATTEMPTS;
-        loop {
-            n_left -= 1;
+        for _ in 1..N_ATTEMPTS {
             match self.register_files_once(files, id_prefix, kind) {
-                Err(StoreError::Duplicate { .. }) if n_left > 0 => {}
+                Err(StoreError::Duplicate { .. }) => {}
                 outcome => return outcome,
             }
         }
+        self.register_files_once(files, id_prefix, kind)
     }
 
     fn register_files_once(
@@ -135,7 +134,6 @@ impl<'a> Factory<'a> {
         Ok((self.store.put(new.collect(), TakenId::Refused)?, already))
     }
 
-    /// The existing contexts of these files, and the absolute paths of files that have none.
     fn known(&self, paths: &[PathBuf], id_prefix: &str) -> (Vec<ContextId>, Vec<PathBuf>) {
         let contexts = self.store.list();
         let id_of: HashMap<&Path, &ContextId> = contexts
@@ -208,7 +206,6 @@ impl<'a> Factory<'a> {
     }
 }
 
-/// A file, and the result of checking it if that was already done.
 type LookedAt = (PathBuf, Option<Admitted>);
 
 fn absolute(path: &Path) -> PathBuf {

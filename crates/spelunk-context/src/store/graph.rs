@@ -14,7 +14,6 @@ use crate::store::wire::{GraphEdge, GraphFile, GraphNode};
 use crate::store::{Context, ContextId, ContextKind, Factory, NewContext, NewSource, StoreError};
 use crate::{ReadError, Reader};
 
-/// The part of a graph that a context shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphView {
     pub(super) path: PathBuf,
@@ -47,7 +46,7 @@ impl Factory<'_> {
         let overview = GraphView { path: path.clone(), domain: None };
         let mut new = vec![new_of_view(overview_id, "Memory graph", &overview)];
         for domain in graph.domains().into_keys().take(DOMAINS_MAX) {
-            let shown = shortened(&printable_text(&domain), 100).into_owned();
+            let shown = shortened(&printable_text(&domain), 100);
             let Ok(id) = ContextId::new(format!("memory:domain:{}", shown.trim())) else { continue };
             let view = GraphView { path: path.clone(), domain: Some(domain) };
             new.push(new_of_view(id, &format!("Memory: {shown}"), &view));
@@ -62,7 +61,7 @@ fn new_of_view(id: ContextId, name: &str, view: &GraphView) -> NewContext {
     name.clone_into(&mut new.name);
     new.metadata.insert("source".to_owned(), "memory_graph".to_owned());
     if let Some(domain) = &view.domain {
-        new.metadata.insert("domain".to_owned(), shortened(domain, LABEL_CHARS_MAX).into_owned());
+        new.metadata.insert("domain".to_owned(), shortened(domain, LABEL_CHARS_MAX));
     }
     new
 }
@@ -77,7 +76,6 @@ impl GraphView {
         }
     }
 
-    /// Parses the name of a graph loader; `None` for any other loader.
     pub(super) fn from_loader_name(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(LOADER_PREFIX)?;
         if let Some(path) = rest.strip_prefix("overview:") {
@@ -91,10 +89,7 @@ impl GraphView {
 
     pub(super) fn render(&self) -> Result<String, StoreError> {
         let graph = Graph::read(&self.path)?;
-        Ok(match &self.domain {
-            None => graph.overview(),
-            Some(domain) => graph.domain(domain),
-        })
+        Ok(self.domain.as_ref().map_or_else(|| graph.overview(), |domain| graph.domain(domain)))
     }
 }
 
@@ -129,7 +124,6 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Edges with an end that is not the id or label of a node.
     fn n_dangling(&self) -> usize {
         let labels = self.nodes.iter().filter_map(|node| node.label.clone()).map(serde_json::Value::from);
         let ids = self.nodes.iter().filter_map(|node| node.id.clone());
@@ -138,7 +132,6 @@ impl Graph {
         self.edges.iter().filter(|edge| !is_known(&edge.source) || !is_known(&edge.target)).count()
     }
 
-    /// Domains with their number of nodes, by name.
     fn domains(&self) -> BTreeMap<String, u64> {
         let mut domains = BTreeMap::new();
         for domain in
@@ -213,7 +206,7 @@ fn kind(node: &GraphNode) -> String {
 
 fn on_one_line(text: &str, chars_max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    shortened(&printable_text(&words.join(" ")), chars_max).into_owned()
+    shortened(&printable_text(&words.join(" ")), chars_max)
 }
 
 #[cfg(test)]

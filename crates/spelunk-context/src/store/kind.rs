@@ -129,7 +129,6 @@ impl LoadPolicy {
         }
     }
 
-    /// Whether contexts with this policy are written to the registry.
     pub(crate) fn is_durable(self) -> bool {
         self != Self::Session
     }

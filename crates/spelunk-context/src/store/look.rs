@@ -8,7 +8,6 @@ use crate::store::reading::{OpenContext, Purpose};
 use crate::store::{AccessCounts, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader};
 
-/// The number of attempts to read a file that keeps changing.
 const N_ATTEMPTS: usize = 3;
 
 impl ContextStore {
@@ -54,12 +53,12 @@ impl ContextStore {
         self.count(&entry, &opened, look);
         if entry.context.policy == LoadPolicy::Hot {
             // The access succeeded; that the whole is too large or gone matters only to a load.
-            drop(self.heat(&entry));
+            let now_ms = self.now_ms();
+            drop(self.retrying(&entry, Purpose::Load, |opened| self.load_opened(&entry, opened, now_ms)));
         }
         Ok(found)
     }
 
-    /// Reopens a file that changed while it was read.
     pub(super) fn retrying<T>(
         &self,
         entry: &Entry,
@@ -100,12 +99,6 @@ impl ContextStore {
         let text: Arc<str> = opened.reader.load(bytes_max)?.into();
         self.keep(entry, opened.stamp, &text, loaded_at_ms);
         Ok(text)
-    }
-
-    /// Brings a hot context into the cache without counting it as a load.
-    fn heat(&self, entry: &Entry) -> Result<(), StoreError> {
-        let now_ms = self.now_ms();
-        self.retrying(entry, Purpose::Load, |opened| self.load_opened(entry, opened, now_ms)).map(drop)
     }
 
     /// Records an access, and the state of the context at that time.

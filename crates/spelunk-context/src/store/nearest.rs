@@ -4,7 +4,6 @@ use spelunk_types::edit_distance;
 
 use crate::store::ContextId;
 
-/// How many are listed.
 const SHOWN_MAX: usize = 3;
 /// Longer ids are compared by their beginning.
 const COMPARED_CHARS_MAX: usize = 64;

@@ -16,14 +16,12 @@ use crate::store::writing::expires_at_ms;
 use crate::store::{ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, StoreError};
 use crate::{ReadError, Reader, SourceError, decode};
 
-/// What a context is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A peek, a grep or the first page.
     Look,
     /// A page after the first, which belongs to the same text.
     LaterPage,
-    /// The whole text.
     Load,
     /// One of very many files, not worth keeping open.
     Sweep,
@@ -95,9 +93,7 @@ impl ContextStore {
         let reader = Arc::new(self.redacting(reader));
         if purpose != Purpose::Sweep {
             let mut state = self.state();
-            let is_current =
-                state.catalogue.get(id.as_str()).is_some_and(|now| now.generation == entry.generation);
-            if is_current {
+            if state.catalogue.has(entry) {
                 state.pool.put(id.clone(), entry.generation, stamp, reader.clone());
             }
         }
@@ -139,7 +135,10 @@ impl ContextStore {
         let function = self.state().loaders.get(loader).cloned();
         let raw = match (function, GraphView::from_loader_name(loader)) {
             (Some(function), _) => function().map_err(refused)?,
-            (None, Some(view)) => self.render_graph(&context.id, &view)?,
+            (None, Some(view)) => {
+                self.check_place(&view.path).map_err(|refusal| refusal.into_error(&context.id))?;
+                view.render()?
+            }
             (None, None) => {
                 let (id, loader) = (context.id.to_string(), loader.to_owned());
                 return Err(StoreError::LoaderAbsent { id, loader });
@@ -174,9 +173,7 @@ impl ContextStore {
         let heat = if context.policy == LoadPolicy::Hot { Heat::Hot } else { Heat::Cold };
         let cached = Cached { text: text.clone(), generation: entry.generation, stamp, loaded_at_ms, heat };
         let mut state = self.state();
-        let is_current =
-            state.catalogue.get(context.id.as_str()).is_some_and(|now| now.generation == entry.generation);
-        if is_current {
+        if state.catalogue.has(entry) {
             state.cache.put(context.id.clone(), cached);
         }
     }
@@ -187,11 +184,6 @@ impl ContextStore {
 
     fn redacting(&self, reader: Reader) -> Reader {
         reader.with_redaction(!self.allows_secrets())
-    }
-
-    fn render_graph(&self, id: &ContextId, view: &GraphView) -> Result<String, StoreError> {
-        self.check_place(&view.path).map_err(|refusal| refusal.into_error(id))?;
-        view.render()
     }
 }
 
@@ -216,7 +208,6 @@ impl ReaderPool {
     /// The budget for texts in memory. A longer one is produced again for each access instead of being held forever.
     const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-    /// The bytes of the texts in memory.
     pub(super) fn held_bytes(&self) -> u64 {
         self.readers.iter().map(|pooled| pooled.reader.held_bytes()).sum()
     }

@@ -13,18 +13,16 @@ use crate::error::is_absence;
 use crate::store::revision::Stamp;
 use crate::store::{AccessEntry, StoreError, wire};
 
-/// The registry of one storage root.
 #[derive(Debug)]
 pub(crate) struct RegistryFile {
-    dir: PrivateDir,
-    /// How long to wait for another process.
-    lock_wait_max: Duration,
+    pub(crate) dir: PrivateDir,
+    pub(crate) lock_wait_max: Duration,
 }
 
 /// The exclusive right to write. Released on drop.
 #[derive(Debug)]
 pub(crate) struct RegistryLock<'a> {
-    file: &'a RegistryFile,
+    pub(crate) file: &'a RegistryFile,
     _lock: File,
 }
 
@@ -38,10 +36,6 @@ const STAGED_PREFIX: &str = "registry.json.tmp-";
 const STAGED_INLINE_PREFIX: &str = "inline.tmp-";
 
 impl RegistryFile {
-    pub(crate) fn new(dir: PrivateDir, lock_wait_max: Duration) -> Self {
-        Self { dir, lock_wait_max }
-    }
-
     pub(crate) fn root(&self) -> &Path {
         self.dir.root()
     }
@@ -60,20 +54,18 @@ impl RegistryFile {
         self.dir.is_file(&name).then(|| self.root().join(name))
     }
 
-    /// The current contents of the file; `None` if it does not exist.
     pub(crate) fn read(&self) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
-        let path = self.path();
         let file = match self.dir.open(NAME) {
             Ok(file) => file,
             Err(error) if is_absence(&error) => return Ok(None),
             Err(error) => return Err(self.unusable(error)),
         };
         let stamp = Stamp::of(&file.metadata().map_err(|error| self.unusable(error))?);
-        let too_large = |size_bytes| StoreError::RegistryTooLarge { path, size_bytes, bytes_max: BYTES_MAX };
         if stamp.size_bytes > BYTES_MAX {
-            return Err(too_large(stamp.size_bytes));
+            let (path, size_bytes) = (self.path(), stamp.size_bytes);
+            return Err(StoreError::RegistryTooLarge { path, size_bytes, bytes_max: BYTES_MAX });
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(stamp.size_bytes).unwrap_or(0));
+        let mut bytes = Vec::new();
         file.take(BYTES_MAX).read_to_end(&mut bytes).map_err(|error| self.unusable(error))?;
         Ok(Some((bytes, stamp)))
     }
@@ -87,13 +79,11 @@ impl RegistryFile {
         wire::parse_accesses(&bytes)
     }
 
-    /// The stamp of the file, without reading it.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let file = self.dir.open(NAME).ok()?;
         file.metadata().ok().map(|metadata| Stamp::of(&metadata))
     }
 
-    /// Whether a writer died, or is writing right now.
     pub(crate) fn has_leftovers(&self) -> bool {
         self.dir.list("").is_ok_and(|entries| entries.iter().any(is_staged))
     }
@@ -117,10 +107,6 @@ impl RegistryFile {
 }
 
 impl RegistryLock<'_> {
-    pub(crate) fn path(&self) -> PathBuf {
-        self.file.path()
-    }
-
     /// Writes the registry atomically: after a power failure it is either the old one or the new one.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<Option<Stamp>, StoreError> {
         self.replace(NAME, STAGED_PREFIX, bytes).map_err(|error| self.file.unusable(error))?;
@@ -164,7 +150,6 @@ impl RegistryLock<'_> {
         drop(self.file.dir.remove_file(&inline_name(digest)));
     }
 
-    /// Copies the file to `registry.json.damaged-N` before it is overwritten.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         const N_TRIED_MAX: u32 = 10_000;
         let mut bytes = Vec::new();
@@ -184,12 +169,10 @@ impl RegistryLock<'_> {
     }
 
     /// Removes temporary files. The caller holds the lock, so all of them are from writers that died.
-    pub(crate) fn remove_leftovers(&self) -> usize {
-        let entries = self.file.dir.list("").unwrap_or_default();
-        entries
-            .iter()
-            .filter(|entry| is_staged(entry) && self.file.dir.remove_file(&entry.name).is_ok())
-            .count()
+    pub(crate) fn remove_leftovers(&self) {
+        for entry in self.file.dir.list("").unwrap_or_default().iter().filter(|entry| is_staged(entry)) {
+            drop(self.file.dir.remove_file(&entry.name));
+        }
     }
 
     fn replace(&self, name: &str, staged_prefix: &str, bytes: &[u8]) -> io::Result<()> {
@@ -201,7 +184,6 @@ fn inline_name(digest: &str) -> String {
     format!("inline/{digest}")
 }
 
-/// Whether this is a temporary file left by a writer.
 fn is_staged(entry: &Entry) -> bool {
     entry.kind == EntryKind::File
         && [STAGED_PREFIX, STAGED_INLINE_PREFIX].iter().any(|prefix| entry.name.starts_with(prefix))

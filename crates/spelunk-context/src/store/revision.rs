@@ -28,7 +28,6 @@ impl Stamp {
         Self { size_bytes: metadata.len(), modified_ns, inode }
     }
 
-    /// A revision without a digest: nothing was read.
     pub(crate) fn revision(&self) -> ContextRevision {
         let modified_ms = self.modified_ns.and_then(|ns| u64::try_from(ns / 1_000_000).ok());
         ContextRevision { size_bytes: self.size_bytes, modified_ms, digest: None }

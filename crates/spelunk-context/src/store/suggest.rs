@@ -55,8 +55,6 @@ impl fmt::Display for Suggestion {
 const PAGED_BYTES_MIN: u64 = 10_000;
 /// Above this, matches are not read one by one.
 const MATCHES_FEW_MAX: u64 = 5;
-
-/// Loads before they count as a habit.
 const HABIT_LOADS_MIN: u64 = 3;
 
 /// After a peek: load if that usually followed, search, and read in pages if long. Nothing for an empty text.

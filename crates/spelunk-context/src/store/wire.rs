@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error as _};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{AccessEntry, Action, ContextId, ContextKind, Metadata};
+use crate::store::{ContextId, ContextKind, Metadata};
 
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
@@ -22,7 +22,6 @@ pub(crate) struct Parsed {
     pub(crate) n_lost: usize,
     /// Whether the file as a whole is JSON in our format.
     pub(crate) is_whole: bool,
-    /// The version it declares, if readable.
     pub(crate) version: Option<u64>,
 }
 
@@ -72,17 +71,13 @@ fn salvage(bytes: &[u8]) -> Parsed {
         let line = line.trim_ascii();
         let line = line.strip_suffix(b",").unwrap_or(line);
         if idx == 0 {
-            parsed.version = version_of_head(line);
+            let closed = [line, b"]}"].concat();
+            parsed.version = serde_json::from_slice::<Head>(&closed).ok().map(|head| head.version);
         } else if !line.is_empty() && line != b"]}" {
             parsed.take(serde_json::from_slice(line).ok());
         }
     }
     parsed.without_repetition()
-}
-
-fn version_of_head(line: &[u8]) -> Option<u64> {
-    let closed = [line, b"]}"].concat();
-    serde_json::from_slice::<Head>(&closed).ok().map(|head| head.version)
 }
 
 impl Parsed {
@@ -335,37 +330,47 @@ fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     if is_digest { Ok(text) } else { Err(D::Error::custom("it is not a digest")) }
 }
 
-#[derive(Serialize, Deserialize)]
-struct AccessLine {
-    at_ms: u64,
-    action: String,
+/// The kind of access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Action {
+    List,
+    Peek,
+    Grep,
+    Page,
+    Load,
+    Search,
+}
+
+spelunk_types::named! { Action {
+    List = "list", Peek = "peek", Grep = "grep", Page = "page", Load = "load", Search = "search",
+} }
+
+/// One access.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessEntry {
+    /// The time of access.
+    pub at_ms: u64,
+    /// The kind of access.
+    pub action: Action,
+    /// The context accessed; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    context: Option<ContextId>,
+    pub context: Option<ContextId>,
+    /// The pattern or page, at most 200 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    detail: String,
+    pub detail: String,
 }
 
 pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
-    let line = |entry: &AccessEntry| AccessLine {
-        at_ms: entry.at_ms,
-        action: entry.action.name().to_owned(),
-        context: entry.context.clone(),
-        detail: entry.detail.clone(),
-    };
-    let lines = entries.iter().filter_map(|entry| serde_json::to_string(&line(entry)).ok());
-    lines.map(|line| line + "\n").collect()
+    entries.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(|line| line + "\n").collect()
 }
 
 /// The entries of an access log. A line that was cut off by a crash is left out.
 pub(crate) fn parse_accesses(bytes: &[u8]) -> Vec<AccessEntry> {
-    let entry = |line: &[u8]| {
-        let AccessLine { at_ms, action, context, detail } = serde_json::from_slice(line).ok()?;
-        Some(AccessEntry { action: Action::from_name(&action)?, context, detail, at_ms })
-    };
-    bytes.split(|&byte| byte == b'\n').filter_map(entry).collect()
+    bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
-/// A memory graph in one JSON object.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GraphFile {
     pub(crate) nodes: Vec<GraphNode>,

@@ -12,10 +12,11 @@ use spelunk_fs::PrivateDir;
 use crate::store::admission::Admitted;
 use crate::store::catalogue::{Catalogue, Change};
 use crate::store::registry::{RegistryFile, RegistryLock};
+use crate::store::revision::Stamp;
 use crate::store::wire::{self, Parsed};
 use crate::store::{
     ClockMs, Context, ContextId, ContextSource, ContextStore, LoadPolicy, NewContext, State, StoreError,
-    StoreSettings, Writer,
+    StoreSettings,
 };
 
 /// A registry that was damaged. The readable part was kept.
@@ -49,7 +50,8 @@ impl ContextStore {
         clock: ClockMs,
         settings: StoreSettings,
     ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
-        let registry = RegistryFile::new(storage.into(), Duration::from_millis(settings.lock_wait_ms_max));
+        let lock_wait_max = Duration::from_millis(settings.lock_wait_ms_max);
+        let registry = RegistryFile { dir: storage.into(), lock_wait_max };
         let store = Self::with(Some(registry), clock, settings);
         let warnings = store.reload()?;
         Ok((store, warnings))
@@ -57,7 +59,7 @@ impl ContextStore {
 
     /// Adopts the registrations and removals of other processes.
     pub fn reload(&self) -> Result<Vec<RegistryWarning>, StoreError> {
-        let mut writer = self.writer();
+        let mut seen = self.seen();
         let Some(registry) = &self.registry else { return Ok(Vec::new()) };
         if registry.has_leftovers()
             && let Ok(lock) = registry.lock()
@@ -67,12 +69,12 @@ impl ContextStore {
         let Some((bytes, stamp)) = registry.read()? else { return Ok(Vec::new()) };
         let parsed = parse(registry, &bytes)?;
         if parsed.is_undamaged() {
-            writer.seen = Some(stamp);
+            *seen = Some(stamp);
             self.state().adopt(parsed.contexts);
             return Ok(Vec::new());
         }
         drop(bytes);
-        Ok(self.repair(registry, &mut writer, parsed)?.into_iter().collect())
+        Ok(self.repair(registry, &mut seen, parsed)?.into_iter().collect())
     }
 
     /// Registers a context. An id that is already taken is an error.
@@ -132,7 +134,7 @@ impl ContextStore {
 
     /// Writes access counts, the access log and revisions. All other changes are written at once.
     pub fn save(&self) -> Result<(), StoreError> {
-        let mut writer = self.writer();
+        let mut seen = self.seen();
         let Some(registry) = self.registry.as_ref().filter(|registry| !registry.is_read_only()) else {
             return Ok(());
         };
@@ -140,9 +142,9 @@ impl ContextStore {
             return Ok(());
         }
         let lock = registry.lock()?;
-        self.catch_up(registry, &lock, &mut writer)?;
+        self.catch_up(registry, &lock, &mut seen)?;
         let draft = self.state().catalogue.clone();
-        self.write(&lock, &mut writer, &draft)?;
+        self.write(&lock, &mut seen, &draft)?;
         self.state().catalogue.settle(&draft);
         let accesses: Vec<_> = self.state().log.entries().cloned().collect();
         let limits = &self.settings.limits;
@@ -172,10 +174,10 @@ impl ContextStore {
         &self,
         plan: impl FnOnce(&Catalogue) -> Result<Vec<Change>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut writer = self.writer();
+        let mut seen = self.seen();
         let lock = self.registry.as_ref().map(RegistryFile::lock).transpose()?;
         if let (Some(registry), Some(lock)) = (&self.registry, &lock) {
-            self.catch_up(registry, lock, &mut writer)?;
+            self.catch_up(registry, lock, &mut seen)?;
         }
         let state = self.state();
         let planned = plan(&state.catalogue)?;
@@ -193,7 +195,7 @@ impl ContextStore {
                     lock.put_inline(digest, text)?;
                 }
             }
-            self.write(lock, &mut writer, &draft.catalogue)?;
+            self.write(lock, &mut seen, &draft.catalogue)?;
             self.state().catalogue.settle(&draft.catalogue);
         }
         let mut state = self.state();
@@ -212,10 +214,10 @@ impl ContextStore {
         &self,
         registry: &RegistryFile,
         lock: &RegistryLock<'_>,
-        writer: &mut Writer,
+        seen: &mut Option<Stamp>,
     ) -> Result<(), StoreError> {
         let now = registry.stamp();
-        if now.is_some() && now == writer.seen {
+        if now.is_some() && now == *seen {
             return Ok(());
         }
         let Some((bytes, stamp)) = registry.read()? else { return Ok(()) };
@@ -227,7 +229,7 @@ impl ContextStore {
             lock.set_aside().map_err(|source| StoreError::Registry { path: registry.path(), source })?;
             self.state().adopt_damaged(parsed.contexts);
         }
-        writer.seen = Some(stamp);
+        *seen = Some(stamp);
         Ok(())
     }
 
@@ -235,7 +237,7 @@ impl ContextStore {
     fn repair(
         &self,
         registry: &RegistryFile,
-        writer: &mut Writer,
+        seen: &mut Option<Stamp>,
         mut parsed: Parsed,
     ) -> Result<Option<RegistryWarning>, StoreError> {
         let lock = registry.lock().ok();
@@ -254,7 +256,7 @@ impl ContextStore {
         let set_aside = lock.and_then(|lock| {
             let set_aside = lock.set_aside().ok()?;
             let draft = self.state().catalogue.clone();
-            self.write(&lock, writer, &draft).ok()?;
+            self.write(&lock, seen, &draft).ok()?;
             Some(set_aside)
         });
         Ok(Some(RegistryWarning { n_kept, n_lost, set_aside }))
@@ -263,13 +265,13 @@ impl ContextStore {
     fn write(
         &self,
         lock: &RegistryLock<'_>,
-        writer: &mut Writer,
+        seen: &mut Option<Stamp>,
         draft: &Catalogue,
     ) -> Result<(), StoreError> {
         let durable = draft.contexts().map(Arc::as_ref).filter(|context| context.policy.is_durable());
         let bytes = wire::registry_bytes(self.now_ms(), durable)
-            .map_err(|error| StoreError::Registry { path: lock.path(), source: error.into() })?;
-        writer.seen = lock.write(&bytes)?;
+            .map_err(|error| StoreError::Registry { path: lock.file.path(), source: error.into() })?;
+        *seen = lock.write(&bytes)?;
         Ok(())
     }
 
@@ -296,8 +298,8 @@ impl ContextStore {
         self.registry.is_some() && context.policy.is_durable()
     }
 
-    fn writer(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> MutexGuard<'_, Option<Stamp>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -333,7 +335,6 @@ impl State {
     }
 }
 
-/// What to do if an id is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TakenId {
     Refused,

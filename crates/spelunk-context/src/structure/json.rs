@@ -16,14 +16,12 @@ pub(super) struct Keys {
 
 #[derive(Debug)]
 struct OpenString {
-    /// The offset after its quote.
     start: u64,
     is_key: bool,
     is_escaped: bool,
 }
 
 impl Keys {
-    /// Continues with the next block, which begins at that offset.
     pub(super) fn scan(&mut self, at: u64, block: &[u8], found: &mut dyn FnMut(Mark)) {
         for (idx, &byte) in block.iter().enumerate() {
             if self.is_over {

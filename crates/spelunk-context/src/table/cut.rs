@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use regex::Regex;
 use serde_json::Value;
 
-use super::json;
-use super::logs::LogLayout;
+use super::{json, logs};
 use crate::kind::delimited::{self, Rows, Shape};
 use crate::kind::is_log_start;
+use crate::lines::count_newlines;
 
 /// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
-/// The percentage of lines that must have the format.
 pub(super) const PERCENT_MIN: usize = 90;
 /// The most distinct words at one position of a log line; with more, they do not name levels or services.
 const WORDS_MAX: usize = 40;
@@ -34,21 +34,31 @@ type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 #[derive(Clone)]
 pub(super) enum Format {
     /// Delimited cells, and a first row with their names.
-    Table { names: Vec<String> },
-    /// One object per line.
+    Table {
+        names: Vec<String>,
+    },
     JsonLines,
     /// A list of objects, or an object of objects.
     Json,
     /// Entries of systemd's journal in its export format: a `KEY=value` per line, and an empty line after each entry.
     JournalExport,
-    /// Log lines with a known layout.
-    KnownLog(LogLayout),
+    KnownLog(&'static Regex),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
-    Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
+    Log {
+        zone: String,
+        places: Vec<String>,
+        keys: BTreeSet<String>,
+    },
     /// Lines below a comment that names their fields, as in Zeek and W3C logs.
-    Fields { delimiter: char, names: Vec<String> },
+    Fields {
+        delimiter: char,
+        names: Vec<String>,
+    },
     /// Lines with the same number of delimited parts, and their names if the first line has them.
-    Parts { delimiter: u8, names: Option<Vec<String>> },
+    Parts {
+        delimiter: u8,
+        names: Option<Vec<String>>,
+    },
 }
 
 impl Format {
@@ -80,7 +90,7 @@ impl Format {
         // An indented line continues an entry.
         let entries: Vec<&str> =
             sample.iter().filter(|line| !line.starts_with([' ', '\t'])).copied().collect();
-        if let Some(layout) = LogLayout::of(&entries) {
+        if let Some(layout) = logs::layout_of(&entries) {
             return Some(Self::KnownLog(layout));
         }
         if most(&|line| time_of(line).is_some()) || (extension == "log" && most(&|line| is_start(line))) {
@@ -95,7 +105,6 @@ impl Format {
         parts(b'|').or_else(|| parts(b'\t')).or_else(|| parts(b';'))
     }
 
-    /// Whether rows of both can be in one table.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.layout() == other.layout()
     }
@@ -106,7 +115,7 @@ impl Format {
             Self::Table { names } => ("table", Some(names), ""),
             Self::JsonLines | Self::Json => ("json", None, ""),
             Self::JournalExport => ("journal", None, ""),
-            Self::KnownLog(layout) => ("known log", None, layout.pattern()),
+            Self::KnownLog(layout) => ("known log", None, layout.as_str()),
             Self::Log { zone, .. } => ("log", None, zone),
             Self::Fields { names, .. } => ("fields", Some(names), ""),
             Self::Parts { names, .. } => ("parts", names.as_deref(), ""),
@@ -134,7 +143,7 @@ impl Format {
                 }
             }
             Self::KnownLog(layout) => numbered(text, |line, row| {
-                match layout.cells(row) {
+                match logs::cells(layout, row) {
                     Some(cells) => take(line, Some(&cells)),
                     // A line of another format; others continue the line before.
                     None if is_start(row) => take(line, None),
@@ -238,7 +247,7 @@ fn table_rows(text: &str, names: &[String], take: &mut Take<'_>) {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone()).unwrap_or_default();
     let mut start = shape.header.end;
-    let mut line = 1 + line_ends(header);
+    let mut line = 1 + count_newlines(header.as_bytes());
     for end in Rows::from(text, shape.delimiter, start) {
         let row = text.get(start..end).unwrap_or_default();
         start = end;
@@ -252,12 +261,8 @@ fn table_rows(text: &str, names: &[String], take: &mut Take<'_>) {
                 take(line, Some(&cells.collect::<Vec<_>>()));
             }
         }
-        line += line_ends(row);
+        line += count_newlines(row.as_bytes());
     }
-}
-
-fn line_ends(text: &str) -> u64 {
-    text.bytes().filter(|&byte| byte == b'\n').count() as u64
 }
 
 fn cells_of(row: &[u8], delimiter: u8) -> impl Iterator<Item = Cow<'_, str>> {
@@ -384,7 +389,6 @@ fn log<'t>(sample: &[&'t str]) -> Format {
     Format::Log { zone, places, keys: keys.collect() }
 }
 
-/// A word without enclosing brackets and colons.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| "[]():,<>".contains(c))
 }

@@ -49,7 +49,6 @@ fn keyed(text: &str, entries: &[(String, &RawValue)]) -> Option<Vec<Found>> {
     is_table.then_some(records)
 }
 
-/// The fields of a JSON object.
 pub(super) fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
@@ -76,7 +75,6 @@ fn entries(text: &str) -> Option<Vec<(String, &RawValue)>> {
     deserializer.end().ok().map(|()| entries)
 }
 
-/// The offset of a part in its text.
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr().addr() - text.as_ptr().addr()
 }

@@ -5,17 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A layout of log lines. The names of the groups of its pattern are the names of the columns.
-#[derive(Clone)]
-pub(super) struct LogLayout {
-    pattern: Regex,
-}
-
 const LEVEL: &str = "(?<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|SEVERE|PANIC|LOG|HINT|DETAIL|STATEMENT|Trace|Debug|Info|Notice|Warn|Warning|Error|Fatal|Critical|trace|debug|info|notice|warn|warning|error|fatal|critical|crit|alert|emerg)";
 const DATE: &str = "(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})";
 const TIME: &str = "(?<time>[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?)";
 
-/// The layouts, most specific first. `LEVEL`, `DATE` and `TIME` are replaced by the patterns above.
+/// The layouts, most specific first. The groups of a pattern have the names of the columns. `LEVEL`, `DATE` and `TIME` are replaced by the patterns above.
 const LAYOUTS: &[&str] = &[
     // Web servers: common and combined.
     r#"^(?<host>[^ ]+) [^ ]+ (?<user>[^ ]+) \[(?<date>[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}):(?<time>[0-9:]{8}) (?<zone>[+-][0-9]{4})\] "(?:(?<method>[A-Z]+) (?<path>[^ "]*)(?: (?<protocol>[^"]*))?|(?<request>[^"]*))" (?<status>[0-9]{3}) (?<bytes>[0-9]+|-)(?: "(?<referrer>[^"]*)" "(?<agent>(?:[^"\\]|\\.)*)")?"#,
@@ -66,25 +60,18 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     LAYOUTS.iter().map(|layout| Regex::new(&whole(layout)).expect("the pattern is ours")).collect()
 });
 
-impl LogLayout {
-    /// The layout that at least nine tenths of these lines have.
-    pub(super) fn of(sample: &[&str]) -> Option<Self> {
-        let fits = |pattern: &&Regex| {
-            let n_lines = sample.iter().filter(|line| pattern.is_match(line)).count();
-            n_lines > 0 && n_lines * 100 >= sample.len() * super::cut::PERCENT_MIN
-        };
-        PATTERNS.iter().find(fits).map(|pattern| Self { pattern: pattern.clone() })
-    }
+/// The layout that at least nine tenths of these lines have.
+pub(super) fn layout_of(sample: &[&str]) -> Option<&'static Regex> {
+    let fits = |pattern: &&Regex| {
+        let n_lines = sample.iter().filter(|line| pattern.is_match(line)).count();
+        n_lines > 0 && n_lines * 100 >= sample.len() * super::cut::PERCENT_MIN
+    };
+    PATTERNS.iter().find(fits)
+}
 
-    /// The pattern: two documents with the same one have the same columns.
-    pub(super) fn pattern(&self) -> &str {
-        self.pattern.as_str()
-    }
-
-    /// The cells of a line; `None` if it is not a record.
-    pub(super) fn cells<'t>(&'t self, line: &'t str) -> Option<Vec<(&'t str, &'t str)>> {
-        let found = self.pattern.captures(line)?;
-        let named = self.pattern.capture_names().flatten();
-        Some(named.filter_map(|name| Some((name, found.name(name)?.as_str().trim()))).collect())
-    }
+/// The cells of a line; `None` if it is not a record.
+pub(super) fn cells<'t>(layout: &'t Regex, line: &'t str) -> Option<Vec<(&'t str, &'t str)>> {
+    let found = layout.captures(line)?;
+    let named = layout.capture_names().flatten();
+    Some(named.filter_map(|name| Some((name, found.name(name)?.as_str().trim()))).collect())
 }

@@ -31,16 +31,7 @@ pub enum TextError {
 
 impl Explain for TextError {
     fn code(&self) -> ErrorCode {
-        match self {
-            Self::Read(error) => error.code(),
-            Self::Pattern(_)
-            | Self::Value { .. }
-            | Self::Backtracks { .. }
-            | Self::MatchTooLong { .. }
-            | Self::ResultTooLarge { .. }
-            | Self::NoRecord { .. }
-            | Self::NoRecords { .. } => ErrorCode::UsageWrong,
-        }
+        if let Self::Read(error) = self { error.code() } else { ErrorCode::UsageWrong }
     }
 
     fn hint(&self) -> Option<String> {

@@ -44,14 +44,12 @@ impl LazyText {
             let (first, last) = (piece.text_at(from), piece.text_at(to));
             if let Some(found) = piece.text.get(first..last).and_then(|text| text.rfind(needle)) {
                 let found = self.at_byte(piece.document_at(first + found))?;
-                self.require_fresh()?;
-                return Ok(Some(found.char));
+                return self.fresh(Some(found.char));
             }
-            buffer = piece.into_buffer();
+            buffer = piece.text.into_bytes();
             at = from;
         }
-        self.require_fresh()?;
-        Ok(None)
+        self.fresh(None)
     }
 
     /// `text.count(needle, start, end)`
@@ -85,17 +83,14 @@ impl LazyText {
     /// `text.startswith(needle)`
     pub fn starts_with(&self, needle: &str) -> Result<bool, TextError> {
         let end = self.floor_char((needle.chars().count() as u64 * 4).min(self.bytes()))?;
-        let head = self.masked(0..end)?;
-        self.require_fresh()?;
-        Ok(head.starts_with(needle))
+        Ok(self.fresh(self.masked(0..end)?)?.starts_with(needle))
     }
 
     /// `text.endswith(needle)`
     pub fn ends_with(&self, needle: &str) -> Result<bool, TextError> {
         let n_bytes = needle.chars().count() as u64 * 4;
         let tail = self.masked(self.floor_char(self.bytes().saturating_sub(n_bytes))?..self.bytes())?;
-        self.require_fresh()?;
-        Ok(tail.ends_with(needle))
+        self.fresh(tail.ends_with(needle))
     }
 
     /// `text.split(separator, maxsplit)` in batches of about `bytes_max` bytes. Without a separator it splits at
@@ -127,7 +122,7 @@ impl LazyText {
         self.walk(&word, from, true, |walk| {
             let (mut items, mut bytes) = (Vec::new(), 0);
             while bytes < bytes_max {
-                let is_over = splits_max > 0 && walk.cursor.n_matches() >= splits_max;
+                let is_over = splits_max > 0 && walk.cursor.n_matches >= splits_max;
                 let Some(found) = walk.next(false)? else { return Ok(TextBatch { items, next: None }) };
                 if is_over {
                     items.push(walk.part(found.start..self.bytes())?);

@@ -8,10 +8,7 @@ use super::piece::count_chars;
 use crate::reader::{in_shares, threads_for};
 use crate::{ReadError, Reader};
 
-/// The distance between two marks.
 const BLOCK_BYTES: u64 = 64 * 1024;
-
-/// How much one thread reads at a time.
 const BLOCKS_PER_READ: u64 = 16;
 
 /// How much is indexed at once if the end is not known: enough to be worth threads.
@@ -23,7 +20,6 @@ pub(super) struct CharIndex {
     marks: Vec<Mark>,
 }
 
-/// An offset in both bytes and characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) byte: u64,
@@ -84,7 +80,6 @@ impl CharIndex {
         (from, mark(n_before).unwrap_or_else(|| self.end()))
     }
 
-    /// Extends the marks to this offset or the end of the text.
     fn extend_to(&mut self, byte: u64, reader: &Reader) -> Result<(), ReadError> {
         let byte = byte.min(reader.bytes());
         // A mark is up to three bytes before the end of its block, so the missing part may be in the next block.
@@ -137,7 +132,6 @@ fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadErr
     Ok(marks)
 }
 
-/// The length in bytes of the first `chars` characters.
 fn bytes_of(bytes: &[u8], chars: u64) -> usize {
     let (mut left, mut at) = (usize::try_from(chars).unwrap_or(usize::MAX), 0);
     for chunk in bytes.utf8_chunks() {

@@ -22,12 +22,11 @@ impl LazyText {
             let is_end = end == self.bytes();
             let (items, n_done) = whole_lines(body, is_end, keeps_ends);
             if !items.is_empty() || is_end {
-                self.require_fresh()?;
                 let next = piece.document_at(first + n_done);
-                return Ok(TextBatch { items, next: (next < self.bytes()).then_some(next) });
+                return self.fresh(TextBatch { items, next: (next < self.bytes()).then_some(next) });
             }
             if bytes >= Self::SLICE_BYTES_MAX {
-                self.require_small(bytes + 1, Self::SLICE_BYTES_MAX)?;
+                self.reader.require_small(bytes + 1, Self::SLICE_BYTES_MAX)?;
             }
             bytes = bytes.saturating_mul(4).min(Self::SLICE_BYTES_MAX);
         }
@@ -42,16 +41,13 @@ impl LazyText {
     pub fn line_of_char(&self, char: u64) -> Result<u64, TextError> {
         let at = self.at_char(char)?.byte;
         let line = self.reader.index()?.line_at(at, &self.reader.read_range())?;
-        self.require_fresh()?;
-        Ok(line + 1)
+        self.fresh(line + 1)
     }
 
     /// The first character of a line, counted from 1; the end of the text for a line after the last.
     pub fn char_of_line(&self, line: u64) -> Result<u64, TextError> {
         let at = self.reader.index()?.start_of(line.saturating_sub(1), &self.reader.read_range())?;
-        let char = self.at_byte(at)?.char;
-        self.require_fresh()?;
-        Ok(char)
+        self.fresh(self.at_byte(at)?.char)
     }
 }
 

@@ -7,14 +7,11 @@ use crate::secrets::{KEY_HEAD, SecretSpan, find_secrets};
 /// and only a very general pattern matches it. One per character, so offsets stay those of the document.
 pub(crate) const MASK: char = '█';
 
-/// Text of a range of the document.
 #[derive(Debug, Default)]
-pub(super) struct MappedText {
-    pub(super) text: String,
-    /// The start of the range.
+pub(crate) struct MappedText {
+    pub(crate) text: String,
     pub(super) start: u64,
     pub(super) end: u64,
-    /// The ends of the replaced parts.
     shifts: Vec<Shift>,
 }
 
@@ -28,7 +25,7 @@ struct Shift {
 impl MappedText {
     /// Decodes bytes from a character boundary on. Drops a cut last character, unless the document
     /// ends there.
-    pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
+    pub(crate) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
         if !is_end {
             bytes.truncate(bytes.len() - incomplete_bytes(&bytes));
         }
@@ -47,26 +44,21 @@ impl MappedText {
         memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
     }
 
-    /// Returns the buffer for reuse.
-    pub(super) fn into_buffer(self) -> Vec<u8> {
-        self.text.into_bytes()
-    }
-
-    /// Maps a character boundary of the text to the document.
-    pub(super) fn document_at(&self, text: usize) -> u64 {
-        let n_before = self.shifts.partition_point(|shift| shift.text <= text);
-        let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
-        let last = last.copied().unwrap_or(Shift { text: 0, document: self.start });
+    pub(crate) fn document_at(&self, text: usize) -> u64 {
+        let last = self.last_shift(|shift| shift.text <= text);
         last.document + (text - last.text) as u64
     }
 
-    /// Maps a character boundary of the document to the text.
     pub(super) fn text_at(&self, document: u64) -> usize {
-        let n_before = self.shifts.partition_point(|shift| shift.document <= document);
-        let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
-        let last = last.copied().unwrap_or(Shift { text: 0, document: self.start });
+        let last = self.last_shift(|shift| shift.document <= document);
         let at = last.text + usize::try_from(document.saturating_sub(last.document)).unwrap_or(usize::MAX);
         at.min(self.text.len())
+    }
+
+    fn last_shift(&self, is_before: impl Fn(&Shift) -> bool) -> Shift {
+        let n_before = self.shifts.partition_point(is_before);
+        let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
+        last.copied().unwrap_or(Shift { text: 0, document: self.start })
     }
 
     /// Masks the secrets. Correct where `REDACT_REACH_BYTES` around are in this piece, or the document ends.
@@ -92,7 +84,6 @@ impl MappedText {
         (self.text, self.shifts) = (masked, shifts);
     }
 
-    /// Copies text that is not masked, with its earlier replacements.
     fn keep(&self, from: usize, to: usize, masked: &mut String, shifts: &mut Vec<Shift>) {
         let first = self.shifts.partition_point(|shift| shift.text <= from);
         let inside = self.shifts[first..].iter().take_while(|shift| shift.text <= to);
@@ -118,7 +109,6 @@ pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
     }
 }
 
-/// The number of characters in bytes that begin and end on character boundaries.
 pub(super) fn count_chars(bytes: &[u8]) -> u64 {
     if bytes.is_ascii() {
         return bytes.len() as u64;

@@ -39,7 +39,6 @@ pub struct PyPattern {
     engines: Arc<Engines>,
 }
 
-/// Compiled on first use.
 #[derive(Debug, Default)]
 struct Engines {
     by_use: [[OnceLock<Result<Engine, PatternFault>>; 4]; 2],
@@ -65,7 +64,6 @@ impl PyPattern {
         Ok(compiled)
     }
 
-    /// A pattern that matches exactly this text.
     pub(super) fn literal(text: &str) -> Self {
         let chars = text.chars().map(|c| Node::Char { c, fold: Fold::Exact });
         let node = Node::Concat(chars.collect());

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use self::array::ArrayScan;
 use super::{LazyText, TextError};
 
-/// The minimum distance between two marks.
 const MARK_BYTES: u64 = 64 * 1024;
 
 /// How much is read at a time while counting, and while looking for one record.
@@ -52,7 +51,7 @@ impl JsonRecords {
             n_records += 1;
             ControlFlow::Continue(())
         })?;
-        text.require_fresh()?;
+        text.fresh(())?;
         Ok(Self { text, shape, n_records, marks: marks.into() })
     }
 
@@ -64,10 +63,8 @@ impl JsonRecords {
     /// The text of a record, masked like any other.
     pub fn record(&self, record: u64) -> Result<String, TextError> {
         let range = self.bytes_of(record)?;
-        self.text.require_small(range.end - range.start, LazyText::SLICE_BYTES_MAX)?;
-        let text = self.text.masked(range)?;
-        self.text.require_fresh()?;
-        Ok(text)
+        self.text.reader.require_small(range.end - range.start, LazyText::SLICE_BYTES_MAX)?;
+        self.text.fresh(self.text.masked(range)?)
     }
 
     fn bytes_of(&self, record: u64) -> Result<Range<u64>, TextError> {
@@ -98,7 +95,6 @@ struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    /// Calls `found` with each record until it breaks.
     fn each(&self, found: &mut dyn FnMut(Range<u64>) -> ControlFlow<()>) -> Result<(), TextError> {
         match self.shape {
             RecordShape::Lines => self.each_line(found),

@@ -9,7 +9,6 @@ use super::EmbedError;
 use super::static_embedder::{Table, read};
 use super::wordpiece::Vocabulary;
 
-/// The most tokens and the longest vectors accepted.
 const TOKENS_MAX: usize = 4_000_000;
 const DIMENSIONS_MAX: usize = 8192;
 
@@ -55,7 +54,6 @@ pub(crate) fn quantise(vector: &[f32]) -> (f32, impl Iterator<Item = u8>) {
     (scale, bytes)
 }
 
-/// The tokens, ordered by id.
 fn tokens_of(tokenizer: &[u8]) -> Result<Vec<String>, &'static str> {
     let tokenizer: Value = serde_json::from_slice(tokenizer).map_err(|_| "it is not JSON")?;
     let model = &tokenizer["model"];
@@ -78,7 +76,6 @@ fn tokens_of(tokenizer: &[u8]) -> Result<Vec<String>, &'static str> {
     tokens.into_iter().collect::<Option<Vec<_>>>().ok_or("its token ids have gaps")
 }
 
-/// The vectors of a safetensors file.
 struct Tensor<'a> {
     data: &'a [u8],
     is_half: bool,

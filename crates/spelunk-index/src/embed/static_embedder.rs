@@ -20,8 +20,6 @@ const CHECKSUM_BYTES: usize = 32;
 
 /// How many pieces of a text are used; the rest adds nothing to its topic.
 const TOKENS_MAX: usize = 512;
-
-/// The longest model file that is read.
 pub(super) const MODEL_BYTES_MAX: u64 = 1 << 30;
 
 /// A table of word vectors.

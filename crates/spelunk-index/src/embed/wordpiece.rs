@@ -15,15 +15,12 @@ const WORD_CHARS_MAX: usize = 100;
 pub(super) struct Vocabulary {
     /// Level by level, so that the children of a node are adjacent; one more at the end.
     nodes: Vec<Node>,
-    /// The byte that leads to each node.
     bytes: Vec<u8>,
 }
 
 /// The nodes of pieces that begin a word, and of those that continue one, without their `##`.
 const FIRST: usize = 1;
 const FURTHER: usize = 2;
-
-/// The id where no piece ends.
 const NO_PIECE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -41,7 +38,7 @@ impl Vocabulary {
         for (id, token) in (0..).zip(tokens) {
             match token.strip_prefix("##") {
                 Some(piece) if !piece.is_empty() => pieces.push(([&[1], piece.as_bytes()].concat(), id)),
-                Some(_) | None if is_special(token) => {}
+                Some(_) | None if matches!(token, "[PAD]" | "[UNK]" | "[CLS]" | "[SEP]" | "[MASK]") => {}
                 Some(_) | None => pieces.push(([&[0], token.as_bytes()].concat(), id)),
             }
         }
@@ -127,7 +124,6 @@ impl Vocabulary {
         self.word(scratch.as_bytes(), ids);
     }
 
-    /// Splits one word, longest piece first.
     fn word(&self, word: &[u8], ids: &mut Vec<u32>) {
         let is_start = |byte: &&u8| !matches!(byte, 0x80..0xc0);
         if word.len() > WORD_CHARS_MAX && word.iter().filter(is_start).count() > WORD_CHARS_MAX {
@@ -158,10 +154,6 @@ impl Vocabulary {
         }
         found
     }
-}
-
-fn is_special(token: &str) -> bool {
-    matches!(token, "[PAD]" | "[UNK]" | "[CLS]" | "[SEP]" | "[MASK]")
 }
 
 /// Control and formatting characters, and the replacement character.

@@ -6,7 +6,6 @@ use spelunk_types::{ErrorCode, Explain as _};
 
 use crate::{EmbedError, IndexError, Rebuilt};
 
-/// The longest document name that is shown.
 const NAME_CHARS_MAX: usize = 200;
 
 /// Something the user should know about a search.
@@ -41,14 +40,10 @@ pub enum Notice {
 impl Notice {
     /// A search by words alone because of this error.
     pub fn words_only(error: &IndexError) -> Self {
-        match error {
-            IndexError::Embed { source } => Self::not_embedded(source),
-            IndexError::Disk { .. }
-            | IndexError::Damaged { .. }
-            | IndexError::Locked { .. }
-            | IndexError::NoVectors { .. }
-            | IndexError::OtherModel { .. } => Self::WordsOnly { code: error.code(), why: error.to_string() },
+        if let IndexError::Embed { source } = error {
+            return Self::not_embedded(source);
         }
+        Self::WordsOnly { code: error.code(), why: error.to_string() }
     }
 
     /// A search by words alone because the model failed.

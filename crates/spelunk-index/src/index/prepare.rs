@@ -10,7 +10,6 @@ use crate::vector_store::{Key, Quantised, VectorCache, key_of};
 use crate::words_index::PassageLocation;
 use crate::{EmbedError, Embedder};
 
-/// How many texts an embedder gets at once.
 const BATCH_TEXTS: usize = 64;
 
 /// Prose with less text than this outside of its listings is embedded with them.
@@ -27,9 +26,7 @@ pub(crate) struct PreparedPassage {
 
 #[derive(Debug)]
 pub(crate) enum Vector {
-    /// There is no model.
     None,
-    /// The text was embedded before.
     Known(u32),
     /// The text was embedded before, in an index that this one replaces.
     Old(Key, Quantised),

@@ -15,16 +15,8 @@ use crate::question::Question;
 use crate::tally::WordSet;
 use crate::texts::{Texts, Unreadable};
 
-/// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 16;
 
-/// What is looked up only for a hit.
-pub(crate) struct HitDetails {
-    pub(crate) scope: Option<String>,
-    pub(crate) similarity: Option<f32>,
-}
-
-/// Turns candidates into hits.
 pub(crate) struct ResultBuilder<'a> {
     view: &'a View,
     parsed: &'a Parsed,
@@ -62,11 +54,12 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    /// Takes candidates, best first. Those after the last hit are only checked for exact duplicates.
+    /// Takes candidates, best first. Those after the last hit are only checked for exact duplicates. `describe` looks up
+    /// the scope and the similarity of a hit.
     pub(crate) fn take(
         &mut self,
         candidates: Vec<Candidate>,
-        describe: impl Fn(&Candidate) -> Result<HitDetails, IndexError>,
+        describe: impl Fn(&Candidate) -> Result<(Option<String>, Option<f32>), IndexError>,
     ) -> Result<(), IndexError> {
         self.texts.expect(candidates.iter().filter_map(|candidate| {
             let document = self.scope.document(candidate.passage.document)?;
@@ -96,9 +89,8 @@ impl<'a> ResultBuilder<'a> {
             }
             self.by_fingerprint.insert(candidate.passage.fingerprint, self.hits.len());
             self.gists.push(gist);
-            let described = describe(&candidate)?;
-            let hit = self.hit(document, &candidate, described, text);
-            self.hits.push(hit);
+            let (scope, similarity) = describe(&candidate)?;
+            self.hits.push(Hit { scope, similarity, ..self.hit(document, &candidate, text) });
         }
         Ok(())
     }
@@ -122,7 +114,7 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: HitDetails, text: String) -> Hit {
+    fn hit(&self, document: &DocEntry, candidate: &Candidate, text: String) -> Hit {
         let location = candidate.passage.location;
         let mut words = WordSet::default();
         self.question.find(&text, |hit| words.insert(hit.word_idx));
@@ -134,9 +126,9 @@ impl<'a> ResultBuilder<'a> {
             line_start: location.line_start,
             line_end: location.line_end,
             span: to_usize(location.start)..to_usize(location.end),
-            scope: described.scope,
+            scope: None,
             score: candidate.score,
-            similarity: described.similarity,
+            similarity: None,
             matched: words.iter().map(|word_idx| self.question.shown(word_idx).to_owned()).collect(),
             mark: mark_text(&text, location.line_start, &self.question),
             text,

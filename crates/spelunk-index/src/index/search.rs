@@ -13,7 +13,7 @@ use crate::catalogue::Catalogue;
 use crate::fuse::{Ranking, fuse, words_weight};
 use crate::highlight::Mark;
 use crate::index::notice::Notice;
-use crate::index::results::{HitDetails, ResultBuilder};
+use crate::index::results::ResultBuilder;
 use crate::index::{Index, Snapshot, embed_checked, embedder_for};
 use crate::lookup::words_query;
 use crate::query::{Mode, Parsed, Query};
@@ -27,7 +27,7 @@ const CANDIDATES_MIN: usize = 200;
 const CANDIDATES_MAX: usize = 5000;
 
 /// The result of a search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SearchResults {
     /// The best first.
     pub hits: Vec<Hit>,
@@ -72,10 +72,9 @@ pub struct Hit {
 }
 
 impl SearchResults {
-    /// The result for an empty index.
     pub(crate) fn nothing(query: &Query, view: &View) -> Self {
         let documents_missing = view.documents().len() as u64;
-        Self { hits: Vec::new(), mode: query.mode, documents: 0, documents_missing, notices: Vec::new() }
+        Self { mode: query.mode, documents_missing, ..Self::default() }
     }
 }
 
@@ -115,11 +114,10 @@ pub(crate) fn search(
     let parsed = Parsed::of(query, &|kind| held.values().any(|record| record.is_kind(kind)));
     let scope = SearchScope::of(snapshot, view, &parsed);
     let mut found = SearchResults {
-        hits: Vec::new(),
         mode: query.mode,
         documents: scope.indexed.idxs.len() as u64,
         documents_missing: scope.indexed.n_missing,
-        notices: Vec::new(),
+        ..SearchResults::default()
     };
     if parsed.is_cut {
         found.notices.push(Notice::QueryCut);
@@ -220,24 +218,19 @@ impl Search<'_> {
     /// The best candidates, in an order that depends only on the corpus.
     fn candidates(&self, mode: Mode, n_max: usize) -> Result<Vec<Candidate>, IndexError> {
         let searcher = self.snapshot.words.searcher();
-        let Reranked { scored: words, covered } = match mode {
-            Mode::Words | Mode::Hybrid => self.by_words(&searcher, n_max)?,
-            Mode::Meaning => Reranked::default(),
-        };
-        let meaning = match mode {
-            Mode::Meaning | Mode::Hybrid => self.by_meaning(n_max)?,
-            Mode::Words => Vec::new(),
-        };
-        let scores: HashMap<DocAddress, f32> = match mode {
-            Mode::Words => words.iter().map(|&(score, at)| (at, score)).collect(),
-            Mode::Meaning => meaning.iter().map(|&(score, at)| (at, score)).collect(),
+        let Reranked { scored: words, covered } =
+            if mode == Mode::Meaning { Reranked::default() } else { self.by_words(&searcher, n_max)? };
+        let meaning = if mode == Mode::Words { Scored::new() } else { self.by_meaning(n_max)? };
+        let by_address = |scored: &Scored| scored.iter().map(|&(score, at)| (at, score)).collect();
+        let similarities: HashMap<DocAddress, f32> = by_address(&meaning);
+        let scores = match mode {
+            Mode::Words => by_address(&words),
+            Mode::Meaning => similarities.clone(),
             Mode::Hybrid => fuse(&[
                 Ranking { scored: &words, weight: words_weight(covered) },
                 Ranking { scored: &meaning, weight: 1.0 },
             ]),
         };
-        let similarities: HashMap<DocAddress, f32> =
-            meaning.into_iter().map(|(score, at)| (at, score)).collect();
         self.locate(&searcher, &scores, &similarities)
     }
 
@@ -299,7 +292,7 @@ impl Search<'_> {
     }
 
     /// The heading of a hit, and its similarity even if it was found by words alone.
-    fn describe(&self, candidate: &Candidate) -> Result<HitDetails, IndexError> {
+    fn describe(&self, candidate: &Candidate) -> Result<(Option<String>, Option<f32>), IndexError> {
         let Snapshot { words, rows, .. } = self.snapshot;
         let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.error(error))?;
         let mut similarity = candidate.similarity;
@@ -309,7 +302,7 @@ impl Search<'_> {
             let read = rows.read(row).map_err(|error| self.vectors_error(&error))?;
             similarity = read.map(|row| row.similarity(vector));
         }
-        Ok(HitDetails { scope, similarity })
+        Ok((scope, similarity))
     }
 
     fn error(&self, error: tantivy::TantivyError) -> IndexError {

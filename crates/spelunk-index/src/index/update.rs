@@ -29,8 +29,6 @@ const THREADS_MAX: usize = 4;
 /// Threads that write words. Less text than `SMALL_BYTES_MAX` is written by one thread, into one segment.
 const WRITER_THREADS_MAX: usize = 2;
 const SMALL_BYTES_MAX: u64 = 32 << 20;
-
-/// The queue of documents, or windows of them, to be written.
 const QUEUE_MAX: usize = 4;
 
 /// Rows of removed passages are kept as a cache, up to this many beyond those in use.
@@ -38,14 +36,12 @@ const ROWS_SPARE: u64 = 1 << 18;
 
 const OLD_VECTORS_DIRECTORY: &str = "vectors-old";
 
-/// What a reading thread sends to the writer.
 enum Message {
     Passages { idx: usize, passages: Vec<PreparedPassage> },
     Done { idx: usize, outcome: Result<Option<Detected>, SourceError> },
     Stopped { idx: usize, error: Option<EmbedError> },
 }
 
-/// An update that is ready to start.
 pub(crate) struct Update<'a> {
     directory: PathBuf,
     embedder: Option<&'a dyn Embedder>,
@@ -107,7 +103,8 @@ impl<'a> Update<'a> {
         for &id in &self.gone {
             words.remove_document(id);
         }
-        let vectors = self.open_vectors()?;
+        let rows = |of: &Vectors| Rows::new(self.directory.join(VECTORS_DIRECTORY), of.dimensions, of.n_rows);
+        let vectors = self.catalogue.vectors.as_ref().map(|of| rows(of).append()).transpose()?;
         let first_id = self.catalogue.next_id;
         self.catalogue.next_id += self.todo.len() as u64;
         let documents_total = self.todo.len() as u64;
@@ -127,15 +124,8 @@ impl<'a> Update<'a> {
         writing.write_all(n_threads, &known, progress)?;
         writing.finish()
     }
-
-    fn open_vectors(&self) -> Result<Option<Appender>, FileError> {
-        let Some(Vectors { dimensions, n_rows, .. }) = self.catalogue.vectors else { return Ok(None) };
-        let rows = Rows::new(self.directory.join(VECTORS_DIRECTORY), dimensions, n_rows);
-        Ok(Some(rows.append()?))
-    }
 }
 
-/// The cutting version for these options.
 fn cut_of(options: &UpdateOptions) -> String {
     blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string()
 }
@@ -211,7 +201,6 @@ fn compare<'a>(
     todo
 }
 
-/// What happens to the vectors of an index that is being replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldVectors {
     Kept,
@@ -223,7 +212,6 @@ struct Writing<'a> {
     words: WordsWriter,
     vectors: Option<Appender>,
     first_id: u64,
-    /// Documents that are partly written.
     partial: BTreeSet<usize>,
     n_passages: HashMap<usize, u64>,
     bytes_uncommitted: u64,
@@ -232,13 +220,12 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Texts that already have a vector.
     fn load_known(&self) -> Result<VectorCache, FileError> {
         let (Some(vectors), false) = (&self.vectors, self.update.todo.is_empty()) else {
             return Ok(VectorCache::default());
         };
         let old = self.update.directory.join(OLD_VECTORS_DIRECTORY);
-        Ok(VectorCache::load(vectors.rows(), &old)?)
+        Ok(VectorCache::load(&vectors.rows, &old)?)
     }
 
     fn write_all(
@@ -341,7 +328,6 @@ impl Writing<'_> {
         Ok(row)
     }
 
-    /// A document is complete, or could not be read.
     fn close(&mut self, idx: usize, outcome: Result<Option<Detected>, SourceError>) -> Result<(), FileError> {
         let Some(document) = self.update.todo.get(idx).copied() else { return Ok(()) };
         self.progress.documents_done += 1;
@@ -381,9 +367,8 @@ impl Writing<'_> {
         let mut names = Vec::new();
         if let (Some(appender), Some(vectors)) = (&mut self.vectors, &mut catalogue.vectors) {
             appender.sync()?;
-            let rows = appender.rows();
-            vectors.n_rows = rows.n_rows();
-            names.extend(rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
+            vectors.n_rows = appender.rows.len;
+            names.extend(appender.rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
         }
         if old_vectors == OldVectors::Kept {
             let old = files::names(&directory.join(OLD_VECTORS_DIRECTORY))?;

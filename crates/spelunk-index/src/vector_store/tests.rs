@@ -23,7 +23,7 @@ fn rows_are_found_again_after_a_reopen_and_what_was_not_committed_is_gone() {
     let mut appender = rows.append().unwrap();
     assert_eq!(appender.add(&key_of("m", "x"), &unit(-1.0)).unwrap(), Some(2));
     appender.sync().unwrap();
-    let rows = appender.rows().clone();
+    let rows = appender.rows.clone();
     assert_eq!(rows.read(2).unwrap(), Some(unit(-1.0)));
     assert_eq!(rows.read(3).unwrap(), None);
     let near = rows.scan(&unit(0.9), &|_| true, 2).unwrap();
@@ -41,7 +41,7 @@ fn equally_near_rows_come_in_the_order_they_were_added() {
         appender.add(&key_of("m", &idx.to_string()), &unit(0.5)).unwrap();
     }
     appender.sync().unwrap();
-    let near = appender.rows().scan(&unit(0.5), &|_| true, 5).unwrap();
+    let near = appender.rows.scan(&unit(0.5), &|_| true, 5).unwrap();
     assert_eq!(near.iter().map(|near| near.row).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
 }
 
@@ -78,7 +78,7 @@ fn the_nearest_by_signs_are_the_nearest_by_numbers() {
         appender.add(&key_of("m", &seed.to_string()), &scattered(seed)).unwrap();
     }
     appender.sync().unwrap();
-    let rows = appender.rows().clone();
+    let rows = appender.rows.clone();
     assert_eq!(rows.file_names().filter(|name| path.join(name).exists()).count(), 5);
     let is_even = |row: u32| row.is_multiple_of(2);
     let nearest = |query: u32| rows.scan(&scattered(query), &is_even, 10).unwrap();

@@ -104,7 +104,7 @@ impl Material {
         options: &ScanOptions,
     ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
         let inputs = self.inputs(state)?;
-        let corpus = Corpus::scan_with_images(&inputs, options, &mut |_| {})?;
+        let corpus = Corpus::scan_for(None, &inputs, options, &mut |_| {})?;
         Ok((inputs, corpus))
     }
 }

@@ -46,7 +46,7 @@ impl DatabaseServer for Echo {
 fn tables(server: &Arc<Echo>) -> Tables {
     let csv = "id,orders\n1,2\n3,4\n";
     let sources = [
-        SourceInput::Database(ServerHandle(Arc::clone(server) as Arc<dyn DatabaseServer>)),
+        SourceInput::Database(Arc::clone(server) as ServerHandle),
         SourceInput::Text { name: "cities.csv".to_owned(), bytes: csv.into() },
         SourceInput::Text { name: "orders.csv".to_owned(), bytes: b"a,b\n1,2\n".to_vec() },
     ];

@@ -21,12 +21,12 @@ fn reading(text: &[u8]) -> impl Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadE
 
 #[test]
 fn a_final_newline_begins_no_further_line() {
-    assert_eq!(index_of(b"", 1).n_lines(), 0);
-    assert_eq!(index_of(b"\n", 1).n_lines(), 1);
-    assert_eq!(index_of(b"a", 1).n_lines(), 1);
-    assert_eq!(index_of(b"a\n", 1).n_lines(), 1);
-    assert_eq!(index_of(b"a\nb", 1).n_lines(), 2);
-    assert_eq!(index_of(b"a\n\n", 1).n_lines(), 2);
+    assert_eq!(index_of(b"", 1).n_lines, 0);
+    assert_eq!(index_of(b"\n", 1).n_lines, 1);
+    assert_eq!(index_of(b"a", 1).n_lines, 1);
+    assert_eq!(index_of(b"a\n", 1).n_lines, 1);
+    assert_eq!(index_of(b"a\nb", 1).n_lines, 2);
+    assert_eq!(index_of(b"a\n\n", 1).n_lines, 2);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn lines_are_found_across_blocks_whatever_the_number_of_threads() {
     for threads in [1, 2, 3, 8] {
         let index = index_of(&text, threads);
         let found: Vec<u64> = (0..=6).map(|idx| index.start_of(idx, &reading(&text)).unwrap()).collect();
-        assert_eq!((index.n_lines(), found), (6, starts.map(|start| start as u64).to_vec()));
+        assert_eq!((index.n_lines, found), (6, starts.map(|start| start as u64).to_vec()));
         assert_eq!(index, index_of(&text, 1));
     }
 }
@@ -50,7 +50,7 @@ fn lines_are_found_across_blocks_whatever_the_number_of_threads() {
 fn the_index_is_as_long_as_the_text_has_blocks_even_if_all_of_it_is_line_ends() {
     let text = vec![b'\n'; 3 * usize::try_from(BLOCK_BYTES).unwrap()];
     let index = index_of(&text, 2);
-    assert_eq!(index.n_lines(), 3 * BLOCK_BYTES);
+    assert_eq!(index.n_lines, 3 * BLOCK_BYTES);
     assert_eq!(index.ends_before, [0, BLOCK_BYTES, 2 * BLOCK_BYTES]);
     assert_eq!(index.start_of(BLOCK_BYTES + 7, &reading(&text)).unwrap(), BLOCK_BYTES + 7);
 }

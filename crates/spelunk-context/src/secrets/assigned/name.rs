@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::NAME_BYTES_MAX;
+use crate::name::is_listed;
 
-/// How strongly a name indicates a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
     /// `password`: whatever is assigned to it.
@@ -13,7 +13,6 @@ pub(super) enum Strength {
     Weak,
 }
 
-/// The range of the name around a keyword.
 pub(super) fn name_around(line: &[u8], at: usize) -> Range<usize> {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let before = line[..at].iter().rev().take(NAME_BYTES_MAX).take_while(is_part).count();
@@ -24,13 +23,12 @@ pub(super) fn name_around(line: &[u8], at: usize) -> Range<usize> {
 /// The strength of a name; `None` if it does not end with a word for secrets.
 pub(super) fn strength_of(name: &[u8]) -> Option<Strength> {
     let words = words(name);
-    let n_kept = words.iter().rposition(|word| !QUALIFIERS.contains(&word.as_str()))? + 1;
+    let n_kept = words.iter().rposition(|word| !is_listed(QUALIFIERS, word))? + 1;
     let last = words[n_kept - 1].as_str();
     let before = n_kept.checked_sub(2).map_or("", |idx| words[idx].as_str());
-    let ends = |ends: &[&str]| ends.iter().any(|end| last.ends_with(end));
-    if ends(&STRONG) || (last == "key" && KEYS.contains(&before)) {
+    if STRONG.split(' ').any(|end| last.ends_with(end)) || (last == "key" && is_listed(KEYS, before)) {
         Some(Strength::Strong)
-    } else if ends(&["token"]) || WEAK.contains(&last) || (last == "pass" && !before.is_empty()) {
+    } else if last.ends_with("token") || is_listed(WEAK, last) {
         Some(Strength::Weak)
     } else {
         None
@@ -38,72 +36,17 @@ pub(super) fn strength_of(name: &[u8]) -> Option<Strength> {
 }
 
 /// Suffixes of the last word that indicate a secret; `dbpassword` is one word.
-const STRONG: [&str; 17] = [
-    "password",
-    "passwd",
-    "passwort",
-    "passwrd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "secret",
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
-    "authkey",
-    "masterkey",
-    "accountkey",
-];
+const STRONG: &str = "password passwd passwort passwrd passphrase passcode pwd secret apikey accesskey secretkey \
+    privatekey signingkey encryptionkey authkey masterkey accountkey";
 
-/// Words that make a key a secret.
-const KEYS: [&str; 13] = [
-    "api",
-    "access",
-    "secret",
-    "private",
-    "signing",
-    "encryption",
-    "auth",
-    "master",
-    "account",
-    "shared",
-    "session",
-    "hmac",
-    "webhook",
-];
+const KEYS: &str =
+    "api access secret private signing encryption auth master account shared session hmac webhook";
 
-const WEAK: [&str; 5] = ["auth", "credential", "credentials", "jwt", "pass"];
+const WEAK: &str = "auth credential credentials jwt pass";
 
 /// Words after a name for a secret that do not change its meaning.
-const QUALIFIERS: [&str; 24] = [
-    "value",
-    "val",
-    "hash",
-    "prod",
-    "production",
-    "staging",
-    "dev",
-    "live",
-    "test",
-    "base64",
-    "b64",
-    "hex",
-    "string",
-    "str",
-    "data",
-    "text",
-    "plain",
-    "old",
-    "new",
-    "current",
-    "confirm",
-    "confirmation",
-    "1",
-    "2",
-];
+const QUALIFIERS: &str = "value val hash prod production staging dev live test base64 b64 hex string str data text plain \
+    old new current confirm confirmation 1 2";
 
 /// The words of a name in lower case: `DB_PASS`, `spring.db.password`, `apiKey`. Only the last few matter.
 fn words(name: &[u8]) -> Vec<String> {

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::{BLANKS_MAX, VALUE_BYTES_MAX};
 
-/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     /// In quotes, or between the tags of an element: data.
@@ -72,7 +71,6 @@ pub(super) fn value_at(line: &[u8], name: &Range<usize>) -> Option<(Range<usize>
 /// Escapes before a quote, in a string nested in another.
 const ESCAPES_MAX: usize = 3;
 
-/// The sign between a name and its value.
 enum Sign {
     Is(usize),
     /// A comma: arguments of a call, or just a list.
@@ -116,7 +114,6 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// The argument of a command-line option.
 fn argument(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     if let Some(found) = string(line, at) {
         return found;
@@ -125,7 +122,6 @@ fn argument(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     Some((value, Written::Bare))
 }
 
-/// The text between two tags.
 fn element(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     let length = memchr::memchr(b'<', &line[at..])?;
     line[at + length..].starts_with(b"</").then_some((at..at + length, Written::Quoted))
@@ -174,7 +170,6 @@ fn within_call(line: &[u8], at: usize) -> Option<usize> {
     is_call.then_some(open + 1)
 }
 
-/// A value without quotes.
 fn bare(line: &[u8], at: usize, written: Written) -> Option<(Range<usize>, Written)> {
     let ends: &[u8] = match written {
         Written::Tight => b"\"'`<>;\\&#",
@@ -206,7 +201,6 @@ fn bare(line: &[u8], at: usize, written: Written) -> Option<(Range<usize>, Writt
     (!is_called).then_some((at..at + length, Written::Code))
 }
 
-/// Whether a value is an expression: a path of names, possibly called or indexed.
 fn is_expression(value: &[u8]) -> bool {
     let name_bytes =
         value.iter().take_while(|byte| byte.is_ascii_alphabetic() || b"_.:!".contains(byte)).count();

@@ -29,7 +29,6 @@ pub(crate) fn safe_name(raw: &str) -> Option<String> {
     (!safe.is_empty()).then_some(safe)
 }
 
-/// Decodes a name that should be UTF-8.
 pub(super) fn lossy(raw: &[u8]) -> String {
     String::from_utf8_lossy(raw).into_owned()
 }

@@ -40,7 +40,6 @@ fn open(path: &Path) -> Result<(MultiGzDecoder<BufReader<Counting>>, Packed), St
     Ok((MultiGzDecoder::new(BufReader::new(input)), packed))
 }
 
-/// Counts the bytes read from a file.
 struct Counting {
     file: File,
     n_read: Packed,

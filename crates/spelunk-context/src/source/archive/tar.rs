@@ -33,7 +33,7 @@ pub(super) fn unpack_stream(input: impl Read, unpacking: &mut Unpacking<'_>) -> 
         }
         let kind = entry.header().entry_type();
         if kind.is_gnu_longname() {
-            long_name = Some(lossy(trim_nul(&read_short(&mut entry)?)));
+            long_name = read_short(&mut entry)?.split(|&byte| byte == 0).next().map(lossy);
         } else if kind.is_pax_local_extensions() {
             long_name = path_of(&read_short(&mut entry)?).or(long_name);
         } else if !kind.is_pax_global_extensions() && !kind.is_gnu_longlink() {
@@ -63,7 +63,6 @@ fn take(
     Ok(())
 }
 
-/// The bytes of an entry that holds a name.
 fn read_short(entry: &mut Entry<'_, impl Read>) -> Result<Vec<u8>, Stop> {
     if entry.size() > LONG_NAME_BYTES_MAX {
         let error = io::Error::new(io::ErrorKind::InvalidData, "a name in it is too long");
@@ -72,10 +71,6 @@ fn read_short(entry: &mut Entry<'_, impl Read>) -> Result<Vec<u8>, Stop> {
     let mut bytes = Vec::new();
     entry.take(LONG_NAME_BYTES_MAX).read_to_end(&mut bytes).map_err(Stop::of)?;
     Ok(bytes)
-}
-
-fn trim_nul(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or(bytes)
 }
 
 /// The `path` of an attribute list: a sequence of `<length> <key>=<value>\n`.

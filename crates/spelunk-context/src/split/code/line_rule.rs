@@ -1,14 +1,15 @@
 //! Finds definitions by how lines begin, in any language: a keyword at the margin begins a definition, one indented
 //! once begins a member. Comments and attributes directly above belong to what follows.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::CutPoint;
 use crate::lines::{is_blank, lines};
 use crate::pack::Strength;
 
-/// The deepest indentation of a member, in bytes.
 const MEMBER_INDENT_MAX: usize = 4;
 
-/// Where definitions begin, ascending.
 pub(in crate::split) fn places(text: &str) -> Vec<CutPoint> {
     let mut places = Vec::new();
     let mut above: Option<usize> = None;
@@ -32,7 +33,6 @@ pub(in crate::split) fn places(text: &str) -> Vec<CutPoint> {
     places
 }
 
-/// A comment, an attribute or a decorator.
 fn is_remark(bare: &[u8]) -> bool {
     const STARTS: [&[u8]; 7] = [b"//", b"/*", b"*", b"#", b"@", b"--", b";;"];
     STARTS.iter().any(|start| bare.starts_with(start)) && !bare.starts_with(b"#include")
@@ -42,67 +42,19 @@ fn is_definition(bare: &[u8]) -> bool {
     begins_with_keyword(bare) || is_c_function(bare)
 }
 
+static KEYWORDS: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+    let keywords = "def class function func fn pub impl module export const type interface struct enum trait \
+    namespace public private protected internal abstract final static sealed object data \
+    defmodule defp defmacro sub procedure create CREATE local macro_rules! async typedef \
+    template instance message service rpc override fun open extension protocol record newtype \
+    let val task macro begin mod";
+    keywords.split(' ').map(str::as_bytes).collect()
+});
+
 fn begins_with_keyword(bare: &[u8]) -> bool {
-    const KEYWORDS: &[&str] = &[
-        "def",
-        "class",
-        "function",
-        "func",
-        "fn",
-        "pub",
-        "impl",
-        "module",
-        "export",
-        "const",
-        "type",
-        "interface",
-        "struct",
-        "enum",
-        "trait",
-        "namespace",
-        "public",
-        "private",
-        "protected",
-        "internal",
-        "abstract",
-        "final",
-        "static",
-        "sealed",
-        "object",
-        "data",
-        "defmodule",
-        "defp",
-        "defmacro",
-        "sub",
-        "procedure",
-        "create",
-        "CREATE",
-        "local",
-        "macro_rules!",
-        "async",
-        "typedef",
-        "template",
-        "instance",
-        "message",
-        "service",
-        "rpc",
-        "override",
-        "fun",
-        "open",
-        "extension",
-        "protocol",
-        "record",
-        "newtype",
-        "let",
-        "val",
-        "task",
-        "macro",
-        "begin",
-        "mod",
-    ];
     let length = bare.iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b'(').count();
     let word = bare.get(..length).unwrap_or_default();
-    length < bare.len() && KEYWORDS.iter().any(|keyword| keyword.as_bytes() == word)
+    length < bare.len() && KEYWORDS.contains(word)
 }
 
 const STATEMENTS: [&[u8]; 10] =
@@ -135,7 +87,6 @@ fn is_c_function(bare: &[u8]) -> bool {
         && !line.ends_with(b",")
 }
 
-/// The letters that a line begins with, and what follows them.
 fn first_word(bare: &[u8]) -> (&[u8], &[u8]) {
     let length = bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     bare.split_at(length)

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::lines::{is_blank, lines};
 
-/// Lines that are examined.
 const LOOK_LINES_MAX: usize = 1000;
 
 /// The maximum number of lines; later imports are left out.
@@ -44,7 +43,6 @@ pub(in crate::split) fn prelude_of(text: &str, bytes_max: usize) -> Option<Range
     prelude.filter(|range| !range.is_empty())
 }
 
-/// What a line continues.
 #[derive(Clone, Copy)]
 enum Inside {
     Nothing,
@@ -72,32 +70,12 @@ impl Inside {
 }
 
 fn begins_import(bare: &[u8]) -> bool {
-    const STARTS: [&[u8]; 18] = [
-        b"import ",
-        b"import(",
-        b"from ",
-        b"use ",
-        b"pub use ",
-        b"#include",
-        b"#import",
-        b"require ",
-        b"require(",
-        b"require_relative ",
-        b"using ",
-        b"package ",
-        b"extern crate ",
-        b"library(",
-        b"open ",
-        b"@import ",
-        b"alias ",
-        b"source ",
-    ];
-    if STARTS.iter().any(|start| bare.starts_with(start)) {
-        return true;
-    }
-    let is_binding =
-        [&b"const "[..], b"let ", b"var ", b"local "].iter().any(|start| bare.starts_with(start));
-    is_binding && (contains(bare, b"require(") || contains(bare, b"require \"") || contains(bare, b"import("))
+    const STARTS: &str = "import |import(|from |use |pub use |#include|#import|require |require(|require_relative |\
+        using |package |extern crate |library(|open |@import |alias |source ";
+    let is_binding = begins_with(bare, "const |let |var |local ");
+    begins_with(bare, STARTS)
+        || (is_binding
+            && (contains(bare, b"require(") || contains(bare, b"require \"") || contains(bare, b"import(")))
 }
 
 /// The terminator of a comment or docstring that begins on this line and does not end on it.
@@ -120,26 +98,13 @@ fn opens_comment(bare: &[u8]) -> Option<&'static [u8]> {
 
 /// Comments and other lines that may precede or separate imports.
 fn is_passed_over(bare: &[u8]) -> bool {
-    const STARTS: [&[u8]; 15] = [
-        b"#",
-        b"//",
-        b"--",
-        b";",
-        b"%",
-        b"*",
-        b"/*",
-        b"\"\"\"",
-        b"'''",
-        b"\"use ",
-        b"'use ",
-        b"<?php",
-        b"{-",
-        b"(*",
-        b"declare(",
-    ];
-    STARTS.iter().any(|start| bare.starts_with(start))
-        || bare.starts_with(b"@file:")
-        || bare.starts_with(b"extern ")
+    const STARTS: &str = "#|//|--|;|%|*|/*|\"\"\"|'''|\"use |'use |<?php|{-|(*|declare(|@file:|extern ";
+    begins_with(bare, STARTS)
+}
+
+/// Whether a line begins with one of these, which are separated by `|`.
+fn begins_with(bare: &[u8], starts: &str) -> bool {
+    starts.split('|').any(|start| bare.starts_with(start.as_bytes()))
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {

@@ -3,14 +3,11 @@
 
 use std::ops::Range;
 
-/// The text is not valid JSON at this position.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// An element of an array, or a key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Child {
-    /// Including its quotes.
     pub(super) key: Option<Range<usize>>,
     pub(super) value: Range<usize>,
     /// The offset after the comma, or the end of the value if it is the last.
@@ -23,12 +20,11 @@ impl Child {
     }
 }
 
-/// The children of one array or object, in order.
 #[derive(Debug, Clone)]
 pub(super) struct Children<'t> {
     bytes: &'t [u8],
     at: usize,
-    is_object: bool,
+    pub(super) is_object: bool,
     state: State,
 }
 
@@ -36,7 +32,6 @@ pub(super) struct Children<'t> {
 enum State {
     First,
     AfterComma,
-    /// After the last child.
     AtClose,
     Done,
 }
@@ -48,7 +43,6 @@ impl<'t> Children<'t> {
         Self::at(bytes, skip_blank(bytes, mark))
     }
 
-    /// The children of the array or object at `at`.
     pub(super) fn at(bytes: &'t [u8], at: usize) -> Option<Self> {
         let is_object = match bytes.get(at)? {
             b'{' => true,
@@ -58,16 +52,10 @@ impl<'t> Children<'t> {
         Some(Self { bytes, at: at + 1, is_object, state: State::First })
     }
 
-    pub(super) fn is_object(&self) -> bool {
-        self.is_object
-    }
-
-    /// Whether the last returned child was the last one.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.state, State::AtClose | State::Done)
     }
 
-    /// Whether only whitespace follows it.
     pub(super) fn is_only(&self, bytes: &[u8]) -> bool {
         self.state == State::Done && skip_blank(bytes, self.at) == bytes.len()
     }
@@ -119,7 +107,6 @@ fn skip_blank(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(rest.len())
 }
 
-/// The offset after the value that begins at `at`.
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at),
@@ -133,7 +120,6 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The offset after the quote that closes the one at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at) != Some(&b'"') {
         return None;
@@ -170,7 +156,6 @@ fn container_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Quotes and brackets.
 const IS_STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     table[b'"' as usize] = true;

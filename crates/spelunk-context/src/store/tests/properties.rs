@@ -164,15 +164,15 @@ proptest! {
         for step in &steps {
             take(&mut cache, step);
             naive.take(step, bytes_max, percent);
-            prop_assert!(cache.bytes() <= bytes_max as u64);
-            prop_assert_eq!((cache.bytes(), cache.n_texts()), (naive.bytes() as u64, naive.0.len()));
+            prop_assert!(cache.bytes <= bytes_max as u64);
+            prop_assert_eq!((cache.bytes, cache.n_texts()), (naive.bytes() as u64, naive.0.len()));
         }
         // The remaining texts are evicted in the same order.
-        while cache.n_texts() > 0 && cache.bytes() > 0 {
-            let target = cache.bytes() - 1;
+        while cache.n_texts() > 0 && cache.bytes > 0 {
+            let target = cache.bytes - 1;
             cache.evict_to(target);
             naive.evict_to(usize::try_from(target).unwrap());
-            prop_assert_eq!((cache.bytes(), cache.n_texts()), (naive.bytes() as u64, naive.0.len()));
+            prop_assert_eq!((cache.bytes, cache.n_texts()), (naive.bytes() as u64, naive.0.len()));
         }
     }
 

@@ -8,16 +8,12 @@ use regex_automata::{Anchored, Input};
 
 use spelunk_re::{Emitter, Node, PatternFault, Target, Words};
 
-/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
-
-/// The memory one search may use for cached states.
 const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The most backtracking steps of one search in one window; more would take too long.
 pub(super) const BACKTRACKS_MAX: usize = 5_000_000;
 
-/// Where a match may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     /// Anywhere at or after the position.
@@ -35,7 +31,6 @@ pub(super) enum How {
 pub(super) struct Slots(Vec<Option<NonMaxUsize>>);
 
 impl Slots {
-    /// A group, if it matched and was requested.
     pub(super) fn group(&self, idx: usize) -> Option<Range<usize>> {
         let slot = |idx: usize| self.0.get(idx).copied().flatten().map(NonMaxUsize::get);
         Some(slot(2 * idx)?..slot(2 * idx + 1)?)
@@ -47,11 +42,9 @@ impl Slots {
     }
 }
 
-/// A search that hit the backtracking limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GaveUp;
 
-/// A compiled pattern for one of the engines and one way to search.
 #[derive(Debug)]
 pub(super) enum Engine {
     Linear { regex: meta::Regex, is_anchored: bool, slots_len: usize },
@@ -59,7 +52,6 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Compiles a pattern, for the linear engine if the target says so.
     pub(super) fn new(node: &Node, target: Target, words: Words, how: How) -> Result<Self, PatternFault> {
         let pattern = Emitter { target, words, names: &[] }.pattern(node);
         match target {

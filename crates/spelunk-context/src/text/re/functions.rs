@@ -170,7 +170,7 @@ impl LazyText {
     ) -> Result<R, TextError> {
         let outcome = Walk::new(self, pattern, from, gives_parts).and_then(|mut walk| go(&mut walk));
         // If the file changed, that is the cause of any other error.
-        self.require_fresh()?;
+        self.fresh(())?;
         outcome
     }
 }

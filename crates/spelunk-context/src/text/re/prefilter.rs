@@ -67,7 +67,6 @@ impl LinePrefilter {
     }
 }
 
-/// The literals that every match contains.
 #[derive(Default)]
 struct Literals {
     run: String,

@@ -26,7 +26,6 @@ pub(super) enum First {
     None,
 }
 
-/// What is masked before a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Masks {
     /// Nothing: the document is not redacted.
@@ -51,7 +50,6 @@ impl Ahead {
         Self { piece, range, is_masked, first: First::Unknown }
     }
 
-    /// Looks for the first match in advance.
     fn look(&mut self, pattern: &PyPattern) {
         let is_plain = !pattern.traits.needs_backtracking && !pattern.traits.has_dollar;
         let Some(engine) = pattern.engine(How::Search, Target::Linear).ok().filter(|_| is_plain) else {
@@ -68,7 +66,6 @@ impl Ahead {
     }
 }
 
-/// What to read, and for which search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Order<'t> {
     pub(super) text: &'t LazyText,

@@ -55,14 +55,11 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) stepper: Option<Stepper>,
     /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
-    /// Windows that were read ahead, in text order.
     ahead: VecDeque<Result<Ahead, TextError>>,
-    /// Buffers of earlier windows.
     buffers: Vec<Vec<u8>>,
     n_windows: u64,
 }
 
-/// The text being held.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     pub(super) piece: MappedText,
@@ -84,7 +81,6 @@ pub(super) struct Window {
     counted: Option<(usize, u64)>,
 }
 
-/// How a pattern can be searched for at some position.
 enum SearchMethod {
     /// In the window.
     Window,
@@ -163,12 +159,10 @@ impl<'t> Hunt<'t> {
         }
     }
 
-    /// The text of a group of the last match.
     pub(in crate::text) fn group(&self, idx: usize) -> Option<&str> {
         self.window.piece.text.get(self.slots.group(idx)?)
     }
 
-    /// The range of a group of the last match, in characters of the text.
     pub(in crate::text) fn group_chars(&mut self, idx: usize) -> Result<Option<Range<u64>>, TextError> {
         let Some(group) = self.slots.group(idx) else { return Ok(None) };
         Ok(Some(self.window.char_at(group.start, self.text)?..self.window.char_at(group.end, self.text)?))
@@ -243,15 +237,14 @@ impl<'t> Hunt<'t> {
         self.hold_unsure(from, how)
     }
 
-    /// The fallback if no window can be final.
     fn hold_unsure(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         let traits = &self.pattern.traits;
         let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;
         if may_step && how != How::Longer {
-            if self.stepper.as_ref().is_none_or(|stepper| !stepper.is_for(how)) {
+            if self.stepper.as_ref().is_none_or(|stepper| stepper.how != how) {
                 self.stepper = Some(Stepper::new(self.pattern, how));
             }
-            if self.stepper.as_ref().is_some_and(Stepper::can_step) {
+            if self.stepper.as_ref().is_some_and(|stepper| stepper.automata.is_some()) {
                 self.steps_only = true;
                 return Ok(SearchMethod::Steps);
             }
@@ -265,10 +258,9 @@ impl<'t> Hunt<'t> {
         TextError::MatchTooLong { name: self.text.name().to_owned(), bytes_max }
     }
 
-    /// Reads a window and determines up to where it is final.
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
-        self.buffers.push(std::mem::take(&mut self.window.piece).into_buffer());
+        self.buffers.push(std::mem::take(&mut self.window.piece).text.into_bytes());
         let ahead = match self.take_ahead(from, bytes, margin)? {
             Some(ahead) => ahead,
             None => {
@@ -284,7 +276,6 @@ impl<'t> Hunt<'t> {
         Ok(())
     }
 
-    /// A window that was read ahead; `None` if it must be read now.
     fn take_ahead(&mut self, from: u64, bytes: u64, margin: u64) -> Result<Option<Ahead>, TextError> {
         let Sizes { window_bytes, windows_alone, .. } = self.text.sizes;
         self.n_windows += 1;
@@ -293,7 +284,7 @@ impl<'t> Hunt<'t> {
         }
         let is_passed = |ahead: &mut Result<Ahead, _>| ahead.as_ref().is_ok_and(|it| it.range.end <= from);
         while let Some(Ok(passed)) = self.ahead.pop_front_if(is_passed) {
-            self.buffers.push(passed.piece.into_buffer());
+            self.buffers.push(passed.piece.text.into_bytes());
         }
         if self.ahead.is_empty() {
             let order = Order { text: self.text, pattern: self.pattern, from, margin, masks: self.masks };

@@ -14,24 +14,17 @@ use super::search::{Hunt, Window};
 use super::{Emitter, PyPattern, Target};
 use crate::text::TextError;
 
-/// The cache size of each automaton.
 const CACHE_BYTES_MAX: usize = 2 * 1024 * 1024;
-
-/// The maximum size of an automaton.
 const NFA_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// Two automata for one pattern and one way to search, or the fact that they cannot be built.
 pub(super) struct Stepper {
-    how: How,
-    automata: Option<Automata>,
+    pub(super) how: How,
+    /// The one that runs forward, and the one that runs back.
+    pub(super) automata: Option<(Automaton, Automaton)>,
 }
 
-struct Automata {
-    forward: Automaton,
-    backward: Automaton,
-}
-
-struct Automaton {
+pub(super) struct Automaton {
     dfa: DFA,
     cache: Cache,
 }
@@ -55,16 +48,7 @@ impl Stepper {
         let whole = if how == How::FullMatch { format!("(?:{body})\\z") } else { body };
         let forward = Automaton::new(&whole, Config::new().match_kind(MatchKind::LeftmostFirst), false);
         let backward = Automaton::new(&whole, Config::new().match_kind(MatchKind::All), true);
-        let automata = forward.zip(backward).map(|(forward, backward)| Automata { forward, backward });
-        Self { how, automata }
-    }
-
-    pub(super) fn is_for(&self, how: How) -> bool {
-        self.how == how
-    }
-
-    pub(super) fn can_step(&self) -> bool {
-        self.automata.is_some()
+        Self { how, automata: forward.zip(backward) }
     }
 }
 
@@ -118,8 +102,7 @@ impl Hunt<'_> {
         let Some(mut automata) = self.stepper.as_mut().and_then(|stepper| stepper.automata.take()) else {
             return self.find(from, how, wants_groups);
         };
-        let outcome = self.step_both(&mut automata, from, how);
-        let found = match outcome {
+        let found = match self.step_both(&mut automata, from, how) {
             Ok(found) => found,
             Err(Stop::Text(error)) => return Err(error),
             // The automata cannot continue, so windows decide from now on.
@@ -146,14 +129,14 @@ impl Hunt<'_> {
 
     fn step_both(
         &mut self,
-        automata: &mut Automata,
+        (forward, backward): &mut (Automaton, Automaton),
         from: u64,
         how: How,
     ) -> Result<Option<Range<u64>>, Stop> {
         let anchored = if how == How::Search { Anchored::No } else { Anchored::Yes };
-        let Some(end) = self.step_forward(&mut automata.forward, from, anchored)? else { return Ok(None) };
+        let Some(end) = self.step_forward(forward, from, anchored)? else { return Ok(None) };
         let start = match anchored {
-            Anchored::No => self.step_backward(&mut automata.backward, from, end)?,
+            Anchored::No => self.step_backward(backward, from, end)?,
             Anchored::Yes | Anchored::Pattern(_) => from,
         };
         Ok(Some(start..end))
@@ -216,7 +199,6 @@ impl Hunt<'_> {
         Ok(if is_match { lowest } else { found })
     }
 
-    /// The last byte of the masked text before an offset.
     fn byte_before(&mut self, at: u64) -> Result<Option<u8>, TextError> {
         if at == 0 {
             return Ok(None);
@@ -238,7 +220,6 @@ impl Hunt<'_> {
         Ok(piece.text.as_bytes().get(piece.text_at(at)).copied())
     }
 
-    /// Whether the window contains the text as it may be shown.
     fn is_shown(&self) -> bool {
         self.window.is_masked || !self.text.reader.redacts()
     }
@@ -264,7 +245,7 @@ impl Hunt<'_> {
     fn load_steps(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let wanted = from.saturating_add(bytes.max(4)).min(self.text.bytes());
         let end = self.text.floor_char(wanted)?;
-        let buffer = std::mem::take(&mut self.window.piece).into_buffer();
+        let buffer = std::mem::take(&mut self.window.piece).text.into_bytes();
         let mut piece = self.text.piece(from..end, self.text.margin().max(4), buffer)?;
         self.text.mask(&mut piece);
         self.window = Window::for_steps(piece, from, end);

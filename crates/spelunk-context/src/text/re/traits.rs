@@ -6,7 +6,6 @@ use spelunk_re::{Emitter, Node, Target, Words};
 
 use crate::text::MASK;
 
-/// Bytes of the longest character.
 const CHAR_BYTES_MAX: u64 = 4;
 
 /// Beyond this, the length of a match is no longer useful for deciding where a window is final.
@@ -19,13 +18,11 @@ pub(super) struct Traits {
     pub(super) needs_backtracking: bool,
     /// Whether it has `$` without `M`, which needs look-ahead if the text ends with a newline.
     pub(super) has_dollar: bool,
-    /// What `\w` matches.
     pub(super) words: Words,
     /// The maximum bytes of a match and of all text that it depends on.
     pub(super) reach_bytes: Option<u64>,
     /// Characters that no match contains or examines: matches before one are final.
     pub(super) barrier: Option<Barrier>,
-    /// How far it looks back.
     pub(super) behind_bytes: u64,
     pub(super) may_be_empty: bool,
     /// Whether it may prefer an empty match to a longer one at the same position.
@@ -57,7 +54,6 @@ impl Traits {
         }
     }
 
-    /// The traits of a literal that is not empty.
     pub(super) fn of_literal(text: &str) -> Self {
         Self {
             needs_backtracking: false,
@@ -85,7 +81,6 @@ impl Traits {
     }
 }
 
-/// Characters that no match can cross.
 #[derive(Debug, Clone)]
 pub(super) enum Barrier {
     /// A newline; there may be others, but it is common and the fastest to find.

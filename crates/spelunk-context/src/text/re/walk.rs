@@ -16,8 +16,7 @@ pub struct MatchCursor {
     is_behind_empty: bool,
     /// For splitting: where the text before the next match begins.
     pub(super) part_start: u64,
-    /// The number of matches so far.
-    pub(super) n_matches: u64,
+    pub(in crate::text) n_matches: u64,
 }
 
 impl MatchCursor {
@@ -33,10 +32,6 @@ impl MatchCursor {
 
     pub(in crate::text) fn from_byte(at: u64) -> Self {
         Self { at, part_start: at, ..Self::default() }
-    }
-
-    pub(in crate::text) fn n_matches(&self) -> u64 {
-        self.n_matches
     }
 }
 
@@ -76,7 +71,6 @@ impl<'t> Walk<'t> {
         Ok(TextBatch { items, next: Some(self.cursor) })
     }
 
-    /// The next match, as a range of the document.
     pub(in crate::text) fn next(&mut self, wants_groups: bool) -> Result<Option<Range<u64>>, TextError> {
         let cursor = self.cursor;
         let mut found = None;
@@ -103,10 +97,9 @@ impl<'t> Walk<'t> {
     /// The text between two matches, which is before the last match found.
     pub(in crate::text) fn part(&self, range: Range<u64>) -> Result<String, TextError> {
         let bytes = range.end.saturating_sub(range.start);
-        self.hunt.text.require_small(bytes, LazyText::SLICE_BYTES_MAX)?;
+        self.hunt.text.reader.require_small(bytes, LazyText::SLICE_BYTES_MAX)?;
         self.hunt.between(range)
     }
 }
 
-/// The cost of an item in addition to its text.
 pub(in crate::text) const ITEM_BYTES: u64 = 24;

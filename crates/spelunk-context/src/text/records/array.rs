@@ -26,7 +26,6 @@ enum Position {
 enum StringPart {
     Outside,
     Inside,
-    /// After a backslash.
     Escape,
 }
 
@@ -81,7 +80,6 @@ impl ArrayScan {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The error, if the text ends here.
     pub(super) fn fault_at_end(&self) -> Option<&'static str> {
         match self.place {
             Position::Before => Some("it has no array"),
