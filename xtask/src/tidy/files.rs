@@ -12,7 +12,10 @@ pub(crate) fn read_all(root: &Path) -> Result<Vec<RepoFile>, String> {
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
     let listed = git.output().map_err(|error| format!("could not run `git`: {error}"))?;
     if !listed.status.success() {
-        return Err(format!("`git ls-files`, which lists the files to check, failed: {}", String::from_utf8_lossy(&listed.stderr)));
+        return Err(format!(
+            "`git ls-files`, which lists the files to check, failed: {}",
+            String::from_utf8_lossy(&listed.stderr)
+        ));
     }
     let listed = String::from_utf8_lossy(&listed.stdout);
     let paths = listed.split('\0').filter(|path| !path.is_empty());

@@ -421,7 +421,9 @@ fn an_entry_of_a_glossary_or_of_options_is_about_the_words_before_its_mark() {
     for entry in ["| **frame** | one invocation", "- Frames: invocations", "`frame` — an invocation"] {
         assert!(asked.is_entry(entry), "{entry}");
     }
-    for other in ["| **frame id** | its number", "A frame: an invocation", "frame", "frame:", "the frame ends"] {
+    for other in
+        ["| **frame number** | an integer", "A frame: an invocation", "frame", "frame:", "the frame ends"]
+    {
         assert_eq!(asked.is_entry(other), other.starts_with("A "), "{other}");
     }
     let asked = Asked::of("how do I set the cost limit?", &["cost limit"], None);

@@ -41,19 +41,13 @@ pub(crate) enum Progress {
     /// Started: it has a journal and must be finished.
     Begun,
     /// It has an answer and a follow-up question that its journal does not contain after this event yet.
-    More {
-        after_seq: u64,
-    },
+    More { after_seq: u64 },
     /// To be resumed under the limits of its request, which its journal does not record after this event yet.
-    Again {
-        after_seq: u64,
-    },
+    Again { after_seq: u64 },
     /// Only its idempotency key is remembered.
     Ended,
     /// It could not start or continue.
-    Refused {
-        refusal: Box<Refusal>,
-    },
+    Refused { refusal: Box<Refusal> },
     /// Cancelled before it started.
     Withdrawn,
 }
