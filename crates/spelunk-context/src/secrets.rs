@@ -4,6 +4,7 @@
 mod assigned;
 mod find;
 mod line;
+mod mapped_text;
 mod names;
 mod redact;
 mod rules;
@@ -13,6 +14,7 @@ mod words;
 
 pub use find::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 pub(crate) use line::{KEY_HEAD, key_bodies, secrets_in, secrets_in_line};
+pub(crate) use mapped_text::{MASK, MappedText, count_chars, incomplete_bytes, may_begin_char};
 pub(crate) use names::{is_secret, is_secret_place};
 pub(crate) use redact::marks_in;
 pub use redact::{Redaction, redact};

@@ -6,7 +6,6 @@ mod error;
 mod find;
 mod index;
 mod lines;
-mod piece;
 mod re;
 mod records;
 
@@ -15,13 +14,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::error::TextError;
 use self::index::{CharIndex, Mark};
-pub(crate) use self::piece::{MASK, MappedText};
+
 use self::re::Sizes;
 pub use self::re::{
     FindAllItem, Flags, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,
 };
 pub use self::records::{JsonRecords, RecordShape};
-use crate::secrets::REDACT_REACH_BYTES;
+use crate::secrets::{MappedText, REDACT_REACH_BYTES, may_begin_char};
 use crate::{DocEntry, ReadError, Reader, View};
 
 /// Some results over a text, and where to continue.
@@ -130,7 +129,7 @@ impl LazyText {
         let from = at.saturating_sub(3);
         self.reader.read(from..at + 1, &mut around)?;
         let n_before = usize::try_from(at - from).unwrap_or(0);
-        let is_inside = |n: &usize| piece::may_begin_char(&around[n_before - n..]);
+        let is_inside = |n: &usize| may_begin_char(&around[n_before - n..]);
         let n_inside = (1..=n_before).rev().find(is_inside).unwrap_or(0);
         Ok(at - n_inside as u64)
     }

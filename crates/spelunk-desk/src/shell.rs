@@ -13,7 +13,6 @@ mod wire;
 pub use self::apart::SHELL_TASK;
 pub use self::remote::serve_shell;
 use self::wire::ScriptEnd;
-pub use self::wire::ShellLimits;
 use crate::{Desk, DeskError, show};
 
 /// Runs a script and returns its output. A script that fails is an outcome, not an error.

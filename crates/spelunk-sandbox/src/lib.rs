@@ -7,6 +7,7 @@
 
 #[cfg(not(unix))]
 mod absent;
+mod command;
 mod complete;
 #[cfg(unix)]
 mod cpython;
@@ -24,6 +25,7 @@ mod worker;
 
 #[cfg(not(unix))]
 pub use absent::{serve_stdio, start_work};
+pub use command::{Python, PythonModules, Task, WorkerCommand};
 pub use complete::needs_more;
 pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
 pub use interpreter::{INTERPRETER_VERSION, Interpreter, InterpreterError};
@@ -31,7 +33,7 @@ pub use last_value::last_value_to;
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
-pub use sandbox::{Python, PythonModules, Sandbox, Task, WorkerCommand};
+pub use sandbox::Sandbox;
 pub use value::{Handle, Value};
 pub use wire::{
     CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step, parse_json,

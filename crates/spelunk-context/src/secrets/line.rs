@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::find::{Find, finds_in, spans_of};
-use crate::text::MappedText;
+use super::mapped_text::MappedText;
 
 /// The beginning of every key. Without it in reach, no line is part of a key.
 pub(crate) const KEY_HEAD: &[u8] = b"-----BEGIN ";

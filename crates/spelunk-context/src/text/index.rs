@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use super::piece::count_chars;
 use crate::reader::{in_shares, threads_for};
+use crate::secrets::{count_chars, incomplete_bytes};
 use crate::{ReadError, Reader};
 
 const BLOCK_BYTES: u64 = 64 * 1024;
@@ -118,11 +118,11 @@ fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadErr
         reader.read(from..to, &mut buffer)?;
         let place = |offset: u64| usize::try_from(offset - from).unwrap_or(usize::MAX);
         let mut start = place(at * BLOCK_BYTES);
-        start -= super::piece::incomplete_bytes(&buffer[..start]);
+        start -= incomplete_bytes(&buffer[..start]);
         for block in at..until {
             let mut end = place(((block + 1) * BLOCK_BYTES).min(reader.bytes()));
             if from + (end as u64) < reader.bytes() {
-                end -= super::piece::incomplete_bytes(&buffer[..end]);
+                end -= incomplete_bytes(&buffer[..end]);
             }
             marks.push(Mark { byte: from + end as u64, char: count_chars(&buffer[start..end]) });
             start = end;

@@ -137,7 +137,9 @@ impl Parser {
         } else {
             match self.required()? {
                 Token::Char(sign @ ('=' | '!')) => sign,
-                token => return Err(self.unknown_extension("?<", token)),
+                token @ (Token::Char(_) | Token::Escape(_)) => {
+                    return Err(self.unknown_extension("?<", token));
+                }
             }
         };
         let outer = self.behind_from;

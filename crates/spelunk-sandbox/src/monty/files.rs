@@ -78,9 +78,10 @@ impl Files {
     /// Writes text or bytes. Returns how many characters or bytes there were.
     fn write(&mut self, path: &str, data: &Value, is_appended: bool) -> Result<Value, MontyException> {
         self.check_writable(path)?;
-        let (data, n_written) = match data {
-            Value::Bytes(bytes) => (bytes.as_slice(), bytes.len()),
-            other => other.as_str().map_or((&[][..], 0), |text| (text.as_bytes(), text.chars().count())),
+        let (data, n_written) = if let Value::Bytes(bytes) = data {
+            (bytes.as_slice(), bytes.len())
+        } else {
+            data.as_str().map_or((&[][..], 0), |text| (text.as_bytes(), text.chars().count()))
         };
         let old = self.by_path.get(path).map_or(0, |file| file.bytes.len());
         let kept = if is_appended { old } else { 0 };

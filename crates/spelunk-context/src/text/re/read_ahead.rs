@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::engine::{How, Slots};
 use super::{PyPattern, Target};
 use crate::reader::threads_for;
-use crate::text::piece::MappedText;
+use crate::secrets::MappedText;
 use crate::text::{LazyText, TextError};
 
 /// A piece and its range to search. Ranges overlap, because a search begins where the last one was final.

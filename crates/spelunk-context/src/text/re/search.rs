@@ -9,8 +9,7 @@ use super::engine::{How, Slots};
 use super::read_ahead::{Ahead, First, Masks, Order};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
-use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
-use crate::text::piece::{MappedText, count_chars};
+use crate::secrets::{MappedText, REDACT_REACH_BYTES, count_chars, secrets_in_line};
 use crate::text::{LazyText, TextError};
 
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
 use spelunk_re::{Emitter, Node, Target, Words};
 
-use crate::text::MASK;
+use crate::secrets::MASK;
 
 const CHAR_BYTES_MAX: u64 = 4;
 

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use crate::secrets::MASK;
+use crate::text::LazyText;
 use crate::text::re::Sizes;
-use crate::text::{LazyText, MASK};
 use crate::{Flags, MatchCursor, PyPattern, Reader, find_secrets};
 
 const TOKEN: &str = "ghp_R4nd0mT0k3nV4lu3Abc9Xyz7Qwe5Rty3Uio1";

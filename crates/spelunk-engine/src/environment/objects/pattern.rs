@@ -8,7 +8,7 @@ use spelunk_sandbox::{HostCall, Value};
 use spelunk_types::Limits;
 
 use super::{Objects, batch, cursor, refused};
-use crate::environment::{Arguments, Refusal, dict, int};
+use crate::environment::{Arguments, Refusal, int};
 use crate::sync::lock;
 
 const BATCH_MATCHES: u64 = 5_000;

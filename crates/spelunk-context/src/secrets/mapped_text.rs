@@ -1,7 +1,7 @@
 //! A piece of a document as text: decoded bytes, masked if requested, with a mapping from offsets in it to offsets in
 //! the document. The two mostly advance in step; a list records where something was replaced.
 
-use crate::secrets::{KEY_HEAD, SecretSpan, find_secrets};
+use super::{KEY_HEAD, SecretSpan, find_secrets};
 
 /// Replaces each character of a secret. It does not occur in ordinary text, so it cannot be mistaken for the original,
 /// and only a very general pattern matches it. One per character, so offsets stay those of the document.
@@ -10,8 +10,8 @@ pub(crate) const MASK: char = '█';
 #[derive(Debug, Default)]
 pub(crate) struct MappedText {
     pub(crate) text: String,
-    pub(super) start: u64,
-    pub(super) end: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     shifts: Vec<Shift>,
 }
 
@@ -40,7 +40,7 @@ impl MappedText {
     }
 
     /// Whether it may contain a key, the only form of secret that spans several lines.
-    pub(super) fn may_hold_key(&self) -> bool {
+    pub(crate) fn may_hold_key(&self) -> bool {
         memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
     }
 
@@ -49,7 +49,7 @@ impl MappedText {
         last.document + (text - last.text) as u64
     }
 
-    pub(super) fn text_at(&self, document: u64) -> usize {
+    pub(crate) fn text_at(&self, document: u64) -> usize {
         let last = self.last_shift(|shift| shift.document <= document);
         let at = last.text + usize::try_from(document.saturating_sub(last.document)).unwrap_or(usize::MAX);
         at.min(self.text.len())
@@ -62,7 +62,7 @@ impl MappedText {
     }
 
     /// Masks the secrets. Correct where `REDACT_REACH_BYTES` around are in this piece, or the document ends.
-    pub(super) fn mask(&mut self) {
+    pub(crate) fn mask(&mut self) {
         let secrets = find_secrets(&self.text);
         if secrets.is_empty() {
             return;
@@ -93,7 +93,7 @@ impl MappedText {
 }
 
 /// How many bytes at the end may begin an incomplete character.
-pub(super) fn incomplete_bytes(bytes: &[u8]) -> usize {
+pub(crate) fn incomplete_bytes(bytes: &[u8]) -> usize {
     let is_beginning = |tail: &[u8]| {
         str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
     };
@@ -102,14 +102,14 @@ pub(super) fn incomplete_bytes(bytes: &[u8]) -> usize {
 }
 
 /// Whether these bytes are one multi-byte character, or the beginning of one.
-pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
+pub(crate) fn may_begin_char(bytes: &[u8]) -> bool {
     match str::from_utf8(bytes) {
         Ok(text) => bytes.len() > 1 && text.chars().count() == 1,
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     }
 }
 
-pub(super) fn count_chars(bytes: &[u8]) -> u64 {
+pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
     if bytes.is_ascii() {
         return bytes.len() as u64;
     }
