@@ -61,7 +61,12 @@ fn json_lines_have_their_keys() {
 fn an_object_of_objects_has_a_row_for_each_entry_even_if_a_key_repeats() {
     check(
         &[("e.json", "{\"e1\": {\"a\": 1},\n \"e1\": {\"a\": 2},\n \"e2\": {\"a\": 3}}\n")],
-        &expect![[r#""#]],
+        &expect![[r#"
+            key ¦ a
+            e.json:1 e1 ¦ 1
+            e.json:2 e1 ¦ 2
+            e.json:3 e2 ¦ 3
+        "#]],
     );
 }
 
