@@ -219,13 +219,13 @@ impl App {
     pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
         let named_models = provider::named_models(&self.settings, &self.environment);
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
-        let mut engine = engine.with_named_models(named_models).with_tools(self.run_tools());
+        let engine = engine.with_named_models(named_models).with_tools(self.run_tools());
+        let mut engine = engine.with_detector(self.settings.detector(), self.detector_key());
         (engine.rate_limits, engine.places) = (self.rate_limits.clone(), self.places());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let (embedder, servers) = (self.embedder.clone(), self.servers());
         engine.embedder = Arc::new(move || embedder.open(&settings, &environment));
         engine.servers = Some(Arc::new(move |url| servers.open(url)));
-        (engine.detector, engine.detector_key) = (self.settings.detector(), self.detector_key());
         engine
     }
 

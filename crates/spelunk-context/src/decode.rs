@@ -60,6 +60,7 @@ pub(crate) fn without_mark(mut text: String) -> String {
 #[derive(Debug)]
 pub(crate) struct Utf16Stream {
     endian: Endian,
+    /// Bytes of the mark that are still to be skipped.
     mark_bytes: usize,
     /// An odd byte, or the first half of a surrogate pair.
     carried: Vec<u8>,

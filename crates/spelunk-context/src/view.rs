@@ -12,6 +12,7 @@ use crate::{Corpus, Database, DocEntry, Needles, Outline, SourceError};
 #[derive(Debug, Clone)]
 pub struct View {
     corpus: Arc<Corpus>,
+    /// Indexes into the corpus, ascending.
     selection: Arc<[u32]>,
     /// Whether it is the whole corpus; a narrowed view has no images.
     is_whole: bool,

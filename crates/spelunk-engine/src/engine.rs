@@ -61,10 +61,9 @@ pub struct Engine {
     pub embedder: OpenEmbedder,
     /// Opens the databases and buckets of a run that is resumed, by their URLs.
     pub servers: Option<OpenServer>,
-    /// Includes the content types defined by the user.
-    pub detector: Detector,
-    /// Identifies the detector's settings in the index: must change whenever the types do.
-    pub detector_key: String,
+    detector: Detector,
+    /// Identifies the detector's settings in the index.
+    detector_key: String,
     /// Held from the first stored text until the run that refers to it has started, to prevent
     /// garbage collection.
     texts_held: Mutex<Option<WorkspaceHold>>,
@@ -106,6 +105,12 @@ impl Engine {
     #[must_use]
     pub fn with_tools(self, tools: ExternalTools) -> Self {
         Self { tools, ..self }
+    }
+
+    /// Adds content types defined by the user. `key` must change whenever the types do.
+    #[must_use]
+    pub fn with_detector(self, detector: Detector, key: impl Into<String>) -> Self {
+        Self { detector, detector_key: key.into(), ..self }
     }
 
     /// The workspace of this engine.

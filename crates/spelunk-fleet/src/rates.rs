@@ -65,6 +65,7 @@ impl Fleet {
         drop(self.connected().rates.delete(self.node_key(shares)).await);
     }
 
+    /// If not, forgets its shares.
     fn uses(&self, shares: &Arc<Shares>) -> bool {
         let mut all = lock(&self.inner.rates);
         let is_known = all.get(&shares.model).is_some_and(|known| Arc::ptr_eq(known, shares));

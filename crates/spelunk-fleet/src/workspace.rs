@@ -20,6 +20,7 @@ use crate::{Fleet, FleetError, PATIENCE, Result, lock, refused};
 
 /// A copy that was compared this recently is not compared again.
 const FRESH: Duration = Duration::from_millis(50);
+/// How long to wait for a replica that has not received the last message yet.
 const LAG: Duration = Duration::from_secs(10);
 /// How much of a journal is read before it is written to the copy.
 const GATHER_BYTES: usize = 1 << 20;

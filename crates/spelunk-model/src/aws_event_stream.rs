@@ -42,6 +42,7 @@ impl EventParser for EventStreamParser {
     }
 }
 
+/// The prelude must be complete. Numbers are big-endian.
 fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
         return Err(StreamFault::Damaged("the checksum of its header does not match"));
@@ -57,6 +58,7 @@ fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFa
     Ok(frame_len)
 }
 
+/// The lengths of the frame must have been checked.
 fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
     let damaged = StreamFault::Damaged("its lengths are inconsistent");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;

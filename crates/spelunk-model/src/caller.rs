@@ -117,10 +117,11 @@ pub(crate) fn unless_empty(items: impl Iterator<Item = Value>) -> Option<Vec<Val
     Some(items.collect()).filter(|items: &Vec<Value>| !items.is_empty())
 }
 
-/// The body of a request with these fields, unless they are null, and the conversation under its name in the format.
+/// The body of a request with these fields, unless they are null, and the conversation under its name in the format. Keys
+/// are in alphabetical order.
 pub(crate) fn request_body(fields: Value, name: &str, conversation: impl Iterator<Item = Value>) -> Vec<u8> {
     let mut request = present(fields);
     // Moved, while `json!` would copy it.
     request[name] = Value::Array(conversation.collect());
-    request.to_string().into_bytes()
+    serde_json::to_vec(&request).expect("JSON can be written")
 }

@@ -169,6 +169,7 @@ impl Model for EmbeddedModel {
 /// The deltas of one call. Dropping it cancels the call.
 struct Replies {
     deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
+    /// Keeps the thread alive.
     _runner: Arc<Runner>,
 }
 

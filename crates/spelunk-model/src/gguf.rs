@@ -15,6 +15,7 @@ const KEY_BYTES_MAX: u64 = 1_024;
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// The most elements of an array: vocabularies are the longest.
 const ELEMENTS_MAX: u64 = 8_000_000;
+/// All metadata together.
 const HEADER_BYTES_MAX: u64 = 512 << 20;
 const ALIGNMENT_BYTES_USUAL: u64 = 32;
 

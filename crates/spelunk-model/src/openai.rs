@@ -25,7 +25,8 @@ use crate::{
 pub struct OpenAiModel {
     caller: Caller,
     path: String,
-    /// Whether to limit the output with `max_completion_tokens`, which only some servers support.
+    /// Whether to limit the output with `max_completion_tokens`, which `api.openai.com` requires and few others
+    /// support.
     bounds_completion: bool,
     /// Whether the server forwards cache marks to the model.
     marks_cache: bool,

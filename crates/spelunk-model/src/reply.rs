@@ -16,6 +16,7 @@ use crate::sse::SseParser;
 use crate::wire::error::ProviderError;
 use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
+/// For replies that are no streams.
 const BODY_BYTES_MAX: usize = 16_000_000;
 
 const ERROR_BODY_BYTES_MAX: usize = 65_536;
@@ -145,6 +146,7 @@ struct ReplyReader<D> {
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
+    /// Whether bytes arrived since the last delta.
     owes_sign: bool,
     source: Source,
 }

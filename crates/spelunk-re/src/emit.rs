@@ -169,6 +169,7 @@ impl Emitter<'_> {
     }
 }
 
+/// Valid in a set and outside of one.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);

@@ -97,6 +97,7 @@ impl Scope {
 
 struct Parser {
     source: Source,
+    /// Of the whole pattern.
     flags: Flags,
     /// The width of each group; `None` while it is open.
     widths: Vec<Option<Width>>,

@@ -8,6 +8,7 @@ use crate::wire::{Confine, Request, Survey};
 use crate::worker::{Deadline, Process};
 use crate::{InterpreterError, Python, PythonModules, WorkerCommand};
 
+/// In the order in which the parts run.
 const SCRIPT: [&str; 6] = [
     include_str!("cpython/wire.py"),
     include_str!("cpython/calm.py"),

@@ -13,6 +13,7 @@ const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How far from the start the PDF header may be; some producers write other bytes before it.
 const HEAD_BYTES: usize = 1024;
+/// Checked between pages and forms only.
 const TIME_MAX: Duration = Duration::from_mins(1);
 const FORM_DEPTH_MAX: usize = 8;
 const FORMS_MAX: u32 = 10_000;

@@ -11,6 +11,7 @@ use super::GrepQuery;
 use crate::PatternError;
 
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
+/// Per thread.
 const DFA_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The error type of a search has no values.

@@ -23,6 +23,7 @@ pub(super) struct Tally {
 pub(crate) struct MatchedLine {
     /// Its number: from 0 within a range, from 1 once it is reported.
     pub(super) line: u64,
+    /// The offset of its first byte.
     pub(super) line_start: u64,
     pub(super) found: Range<u64>,
 }
@@ -207,6 +208,7 @@ impl Scanner<'_> {
 struct BufferScan<'a> {
     reader: &'a Reader,
     buffer: &'a [u8],
+    /// The offset of the buffer in the document.
     from: u64,
     want: ScanRequest,
     tally: Tally,

@@ -14,6 +14,7 @@ pub(crate) type ReadRange<'a> = dyn Fn(Range<u64>, &mut Vec<u8>) -> Result<(), R
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineIndex {
+    /// Line ends before each block.
     ends_before: Vec<u64>,
     bytes: u64,
     /// A final newline ends the last line and begins none.

@@ -22,9 +22,11 @@ pub(super) struct Shape {
 
 #[derive(Debug, Default)]
 pub(super) struct Object {
+    /// In the order of their first occurrence.
     pub(super) keys: Vec<Key>,
     /// The values of keys beyond `KEYS_MAX`.
     pub(super) others: Option<Shape>,
+    /// Complete objects only.
     pub(super) n_whole: u64,
 }
 

@@ -44,6 +44,7 @@ impl MappedText {
         memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
     }
 
+    /// Offsets must be character boundaries.
     pub(crate) fn document_at(&self, text: usize) -> u64 {
         let last = self.last_shift(|shift| shift.text <= text);
         last.document + (text - last.text) as u64
@@ -109,6 +110,7 @@ pub(crate) fn may_begin_char(bytes: &[u8]) -> bool {
     }
 }
 
+/// The bytes must begin and end at characters.
 pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
     if bytes.is_ascii() {
         return bytes.len() as u64;

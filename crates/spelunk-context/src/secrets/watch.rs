@@ -52,8 +52,11 @@ pub(crate) struct SecretWatch<'s> {
     has_begun: bool,
     /// The undecided bytes, and as much before them as a rule looks back.
     pending: Vec<u8>,
+    /// Where the undecided bytes begin in `pending`.
     decided: usize,
+    /// Line breaks before `pending`.
     n_lines: u64,
+    /// Where the last secret ends in `pending`.
     covered: usize,
     tally: SecretTally,
 }

@@ -30,12 +30,14 @@ pub(crate) struct Cached {
     pub(crate) heat: Heat,
 }
 
+/// Cold texts are evicted before hot ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Heat {
     Cold,
     Hot,
 }
 
+/// With the tick of the last use.
 type Rank = (Heat, u64);
 
 impl ContentCache {

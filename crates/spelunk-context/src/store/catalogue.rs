@@ -57,6 +57,7 @@ impl Catalogue {
         self.place_of.contains_key(id)
     }
 
+    /// In the order of registration.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.places.values()
     }

@@ -18,6 +18,7 @@ pub const NO_HEADINGS: &str = "has no headings";
 const SHOWN_MAX: usize = 12;
 /// The maximum number of chunks of one file: a manifest of this many is as large as a file may be.
 const CHUNKS_MAX: usize = 50_000;
+/// Tokens, lines or paragraphs of a chunk.
 const SIZE_MAX: u64 = 1_000_000;
 
 pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<String, DeskError> {

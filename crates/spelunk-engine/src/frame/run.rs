@@ -72,10 +72,12 @@ impl Models {
     }
 }
 
+/// Calls that sub-calls must leave for the frames above them.
 const CALLS_KEPT: u64 = 2;
 
 pub(crate) struct Run {
     pub(crate) id: RunId,
+    /// Unix time: the same for every process that works on the run.
     pub(crate) started_at_ms: u64,
     pub(crate) models: Models,
     pub(crate) sandbox: Sandbox,
@@ -85,7 +87,8 @@ pub(crate) struct Run {
     pub(crate) retrieval: Arc<Retrieval>,
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
-    /// The limits at the start of the run: the same for every process that works on it.
+    /// The limits at the start of the run: the same for every process that works on it. Text that is shown to a model
+    /// or stored may mention only these.
     pub(crate) limits_at_start: Limits,
     pub(crate) budget: Arc<Budget>,
     pub(crate) replay: Replay,

@@ -30,6 +30,7 @@ pub(crate) struct Replay {
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
     effects: HashMap<EffectId, RecordedEffect>,
     consents: HashMap<EffectId, RecordedConsent>,
+    /// The digests of initial desks.
     pub(crate) laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
     /// Questions asked after the first answer.
@@ -308,6 +309,7 @@ impl Replay {
         }
     }
 
+    /// The decision about exactly this call.
     pub(crate) fn consent(&self, effect: &EffectId, tool: &str, shown: &str) -> Option<bool> {
         let asked = self.consents.get(effect)?;
         asked.allowed.filter(|_| asked.tool == tool && is_text(&asked.arguments, shown))

@@ -99,6 +99,7 @@ pub(crate) struct KeptBudget {
 
 #[derive(Debug, Default)]
 struct Spending {
+    /// Settled and reserved.
     calls: u64,
     tokens: u64,
     cost_microusd: u64,

@@ -20,7 +20,9 @@ pub(super) struct Start {
     pub(super) own: usize,
     /// The sequence whose prefix it reuses; its own if nothing has to be copied.
     pub(super) from: usize,
+    /// Tokens that need not be computed.
     pub(super) n_common: usize,
+    /// The sequences to evict first, as bits.
     pub(super) forgotten: u64,
 }
 

@@ -7,10 +7,12 @@ use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, OsFun
 use super::host_files;
 use crate::Value;
 
+/// All that a session writes.
 const SCRATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Files {
+    /// By absolute path.
     by_path: BTreeMap<String, File>,
     scratch_bytes: usize,
 }

@@ -69,6 +69,7 @@ pub(crate) struct Confine {
     pub(crate) environment: Vec<String>,
     /// Directories and files it may read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Its address space.
     pub(crate) memory_bytes_max: u64,
 }
 

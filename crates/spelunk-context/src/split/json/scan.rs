@@ -8,6 +8,7 @@ pub(super) struct Broken;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Child {
+    /// With its quotes.
     pub(super) key: Option<Range<usize>>,
     pub(super) value: Range<usize>,
     /// The offset after the comma, or the end of the value if it is the last.

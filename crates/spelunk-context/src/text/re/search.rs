@@ -38,7 +38,7 @@ impl Sizes {
 
 /// After this many lines with matches, all of a window is checked for secrets: that takes as long as a few dozen lines
 /// take one by one.
-const LINES_CHECKED_MAX: u32 = 16;
+const LINES_CHECKED_MAX: u32 = 32;
 
 /// How far back from its end a window is searched for a barrier character.
 const BARRIER_BYTES: usize = 64 * 1024;
@@ -54,6 +54,7 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) stepper: Option<Stepper>,
     /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
+    /// In the order of the text.
     ahead: VecDeque<Result<Ahead, TextError>>,
     buffers: Vec<Vec<u8>>,
     n_windows: u64,

@@ -5,7 +5,7 @@
 mod in_fleet;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
@@ -17,17 +17,15 @@ use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_journal::{Record, Workspace};
 use spelunk_types::{EventKind, RunId};
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::super::{Counts, Problem, Shared, lock};
 use super::consent::Consents;
 use super::queue::FairQueue;
 use super::tickets::Tickets;
-use super::{FleetRuns, Key, Progress, Ticket, supervisor};
+use super::{FleetRuns, Key, Live, Phase, Progress, Ticket, supervisor};
 
-/// How many streamed pieces a watcher may lag behind before it misses some. Recorded events are never missed.
-const PIECES_MAX: usize = 256;
 const UPLOADS_MAX: usize = 4;
 const KEYS_MAX: usize = 10_000;
 /// The maximum number of settled runs: those that never started or could not continue, kept with the reason.
@@ -83,67 +81,6 @@ pub(super) enum JobKind {
     More,
     /// Continue under the limits in its ticket, or its old ones.
     GoOn,
-}
-
-pub(crate) struct Live {
-    pub(super) run: RunId,
-    pub(super) question: String,
-    pub(super) phase: watch::Sender<Phase>,
-    pub(super) pieces: broadcast::Sender<StreamedPiece>,
-    pub(super) said: broadcast::Sender<SaidPiece>,
-    pub(super) is_cancelled: AtomicBool,
-    /// Whether this process works on it; in a fleet, another may.
-    pub(super) is_here: AtomicBool,
-    pub(super) status: watch::Sender<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SaidPiece {
-    /// More of the reply to this call of the root frame.
-    More { ordinal: u32, text: String },
-    /// The model had to start over: nothing more is streamed.
-    Anew,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StreamedPiece {
-    /// The last event recorded before it.
-    pub(super) seq: u64,
-    /// As JSON.
-    pub(super) text: Arc<str>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    Waiting,
-    /// In progress, with this many events in its journal; 0 while its sources are read.
-    Running {
-        seq: u64,
-    },
-    Over,
-}
-
-impl Live {
-    fn new(lean: &Ticket) -> Arc<Self> {
-        let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
-        let status = watch::Sender::new("queued".to_owned());
-        let (run, question) = (lean.run.clone(), lean.question().to_owned());
-        let (said, is_cancelled) = (broadcast::Sender::new(PIECES_MAX), AtomicBool::new(false));
-        Arc::new(Self {
-            run,
-            question,
-            phase,
-            pieces,
-            said,
-            is_cancelled,
-            is_here: AtomicBool::new(false),
-            status,
-        })
-    }
-
-    pub(super) fn is_waiting(&self) -> bool {
-        *self.phase.borrow() == Phase::Waiting
-    }
 }
 
 pub(super) enum Promised {
