@@ -310,6 +310,8 @@ impl<'t> Hunt<'t> {
         }
         window.n_lines_checked += 1;
         if window.n_lines_checked > LINES_CHECKED_MAX {
+            // The next windows probably have as many: the threads that read them ahead mask them.
+            self.masks = Masks::All;
             return true;
         }
         let lowest = found.start.saturating_sub(REDACT_REACH_BYTES);
