@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tidy"] => tidy::run(),
-        ["sizes"] => tidy::repository().map(|(_, files)| sizes::run(&files)),
+        ["sizes"] => tidy::repository().and_then(|(root, files)| sizes::run(&root, &files)),
         ["models"] => tidy::repository().and_then(|(root, _)| models::run(&root)),
         ["book"] => tidy::repository().and_then(|(root, files)| book::run(&root, &files)),
         ["wheel", arguments @ ..] => wheel::run(arguments),

@@ -8,7 +8,7 @@ const LINES_WARN: usize = 500;
 const LINES_MAX: usize = 800;
 
 /// All source together, tests not counted. Whoever raises it says why in the commit.
-const ALL_LINES_MAX: usize = 128_940;
+const ALL_LINES_MAX: usize = 128_990;
 
 /// Source files start with a `//!` header. Test files need none.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
