@@ -45,8 +45,6 @@ const DOCUMENT_WEIGHT: f32 = 0.5;
 const WORDS_MIN: usize = 4;
 const SHORT_COST: f32 = 0.4;
 const CODE_COST: f32 = 0.2;
-/// For an entry about exactly what is asked, as in a glossary or a list of options.
-const ENTRY_GAIN: f32 = 1.0;
 /// The largest document whose headings are read.
 const HEADINGS_BYTES_MAX: u64 = 1_000_000;
 const HEADINGS_MAX: usize = 6;
@@ -131,7 +129,7 @@ fn passages(
         ranked.extend(sentences_of(app, view, hit, &mut asked, &mut outlines));
     }
     // The sort is stable: on a tie, the order of the hits decides.
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    ranked.sort_by(|a, b| b.is_entry.cmp(&a.is_entry).then(b.score.total_cmp(&a.score)));
     laid_out(ranked, &mut asked)
 }
 
@@ -141,6 +139,8 @@ struct Chosen<'a> {
     lines: Rc<[Line]>,
     headings: Vec<String>,
     score: f32,
+    /// Whether it is about exactly what is asked, as in a glossary or a list of options.
+    is_entry: bool,
     n_alike: u64,
 }
 
@@ -185,11 +185,9 @@ fn sentences_of<'a>(
         } else {
             0.0
         };
-        let gain = if asked.is_entry(alone) { ENTRY_GAIN } else { 0.0 };
-        let score =
-            asked.nearness(&format!("{head}\n{around}")) + asked.nearness(alone) + *of_section + gain - cost;
-        let (sentence, lines) = (own.clone(), Rc::clone(&lines));
-        chosen.push(Chosen { hit, sentence, lines, headings, score, n_alike: hit.twins });
+        let score = asked.nearness(&format!("{head}\n{around}")) + asked.nearness(alone) + *of_section - cost;
+        let (sentence, lines, is_entry) = (own.clone(), Rc::clone(&lines), asked.is_entry(alone));
+        chosen.push(Chosen { hit, sentence, lines, headings, score, is_entry, n_alike: hit.twins });
     }
     chosen
 }

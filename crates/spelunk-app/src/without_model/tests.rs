@@ -412,7 +412,7 @@ fn hit(text: &str) -> Hit {
 
 fn chosen(hit: &Hit, sentence: Range<usize>) -> Chosen<'_> {
     let lines = lines(&hit.text).into();
-    Chosen { hit, sentence, lines, headings: Vec::new(), score: 0.0, n_alike: 0 }
+    Chosen { hit, sentence, lines, headings: Vec::new(), score: 0.0, is_entry: false, n_alike: 0 }
 }
 
 #[test]

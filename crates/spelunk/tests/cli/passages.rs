@@ -219,3 +219,16 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         assert!(ran.stdout.starts_with(said), "{question}: {}", ran.stdout);
     }
 }
+
+#[test]
+fn an_entry_about_exactly_what_is_asked_comes_first() {
+    let tour = "# The frame\n\nA frame opens a frame, and every frame of a frame records what the frame did.\n\n\
+                The frame is what a frame asks. A frame ends when the frame has its answer.\n";
+    let glossary = "# Glossary\n\n| word | meaning |\n|---|---|\n| **call** | one prompt to a model |\n\
+                    | **frame** | one invocation inside a run |\n| **turn** | one reply of a model |\n";
+    let scene = Scene::new(&[("tour.md", tour), ("glossary.md", glossary)]);
+    let ran = scene.spelunk(["ask", "what is a frame?", ".", "--json", "-q"]).run();
+    let shown: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let first = &shown["passages"][0];
+    assert_eq!((first["document"].as_str(), first["line"].as_u64()), (Some("glossary.md"), Some(6)));
+}
